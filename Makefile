@@ -1,0 +1,62 @@
+# make demo   set up and show what discotag does
+# make test   set up and run every check
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: help demo test lint tests format bench clean
+
+help:
+	@sed -n 's/^# make/make/p' Makefile
+
+# A stamp in the environment for each set of packages: set-up runs again only when these change.
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "discotag needs Python 3.11 or newer; try: make PYTHON=python3.12" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.base: $(BIN)/python pyproject.toml constraints.txt
+	$(PIP) install -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.base
+	$(PIP) install -c constraints.txt -e '.[dev]'
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.base
+	$(PIP) install -c constraints.txt -e '.[bench]'
+	@touch $@
+
+demo: $(VENV)/.base
+	@$(BIN)/discotag scheme \
+	  "Chronic fatigue together with swollen and stiff knees and left elbows ." \
+	  --mention "Chronic fatigue" \
+	  --mention "swollen knees" --mention "swollen left elbows" \
+	  --mention "stiff knees" --mention "stiff left elbows"
+
+test: lint tests
+
+# make lint   style, types and the order of the house
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# make tests  the tests alone
+tests: $(VENV)/.dev
+	$(BIN)/pytest -n auto
+
+# make format put the code into shape
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# make bench  the figures of README and docs
+bench: $(VENV)/.bench
+	$(BIN)/python benchmarks/scheme.py
+
+# make clean  remove the environment and caches
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,5 @@
+"""`python -m discotag`."""
+
+from discotag.cli import main
+
+main()

@@ -1,0 +1,33 @@
+"""The command line: a module per command."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from discotag.cli import scheme
+from discotag.errors import DiscotagError
+
+app = typer.Typer(
+    help="Find mentions in text, also those whose words do not stand side by side.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+app.command("scheme")(scheme.scheme)
+
+
+@app.callback()
+def _group() -> None:
+    """Without a callback, typer would make the only command the program itself."""
+
+
+def main() -> None:
+    """Run the command line; bad input ends in one line on stderr and status 1."""
+    try:
+        app()
+    except DiscotagError as error:
+        print(f"discotag: {error}", file=sys.stderr)
+        sys.exit(1)

@@ -1,0 +1,300 @@
+"""Mentions, sentences and documents: the values that all the rest passes around."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from operator import index
+
+from discotag.errors import DiscotagError
+
+Fragment = tuple[int, int]
+"""A half-open run `(start, end)` of words, or of characters where a docstring says so."""
+
+
+class InvalidMention(DiscotagError):
+    """A mention that cannot be, in itself or in its sentence."""
+
+
+class InvalidSentence(DiscotagError):
+    """A sentence or document whose words, offsets and text do not agree."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mention:
+    """A label and the runs of words it covers.
+
+    Fragments are sorted, and those that touch become one. Mentions are equal if label and
+    fragments are; they sort by position, then by label.
+
+    Args:
+        label: What kind of mention this is; not empty.
+        fragments: Half-open word ranges, at least one.
+        text: The words of the mention; a `Sentence` fills it in.
+        score: The probability a model gave to this mention.
+
+    Raises:
+        InvalidMention: A fragment is empty, inverted, negative or overlaps another.
+
+    Example:
+        >>> Mention("ADR", [(1, 2), (7, 8)]).discontinuous
+        True
+        >>> Mention("ADR", [(2, 3), (1, 2)]).fragments
+        ((1, 3),)
+    """
+
+    label: str
+    fragments: tuple[Fragment, ...]
+    text: str | None = field(default=None, kw_only=True)
+    score: float | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.label, str) or not self.label:
+            raise InvalidMention(f"a mention needs a label, got {self.label!r}")
+        if not _is_one_run(self.fragments):
+            object.__setattr__(self, "fragments", _normalised(self.fragments))
+
+    @property
+    def start(self) -> int:
+        """The first word."""
+        return self.fragments[0][0]
+
+    @property
+    def end(self) -> int:
+        """One past the last word."""
+        return self.fragments[-1][1]
+
+    @property
+    def discontinuous(self) -> bool:
+        """Whether there is more than one fragment."""
+        return len(self.fragments) > 1
+
+    @property
+    def words(self) -> tuple[int, ...]:
+        """The indices of all words, in order."""
+        return tuple(word for start, end in self.fragments for word in range(start, end))
+
+    def shifted(self, by: int) -> Mention:
+        """The same mention, `by` words further on."""
+        moved = tuple((start + by, end + by) for start, end in self.fragments)
+        return Mention(self.label, moved, text=self.text, score=self.score)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Mention):
+            return NotImplemented
+        return self.fragments == other.fragments and self.label == other.label
+
+    def __hash__(self) -> int:
+        return hash((self.label, self.fragments))
+
+    def __lt__(self, other: Mention) -> bool:
+        return (self.fragments, self.label) < (other.fragments, other.label)
+
+    def __str__(self) -> str:
+        ranges = " ".join(f"{start}:{end}" for start, end in self.fragments)
+        shown = "" if self.text is None else f" {self.text!r}"
+        return f"{self.label}{shown} [{ranges}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """Words with the mentions in them, and where the words stand in the text if that is known.
+
+    Args:
+        words: The words.
+        mentions: In any order; kept sorted, each with its `text` filled in. The same mention
+            may be given twice: some corpora do, and nothing is lost by reading them.
+        text: The sentence as it was written.
+        offsets: For each word its half-open character range in `text`.
+        start: Where `text` begins in the text of the document.
+
+    Raises:
+        InvalidMention: A mention reaches past the last word.
+        InvalidSentence: Text and offsets do not come together, or do not spell the words.
+
+    Example:
+        >>> sentence = Sentence(["toes", "are", "painful"], [Mention("ADR", [(0, 1), (2, 3)])])
+        >>> sentence.mentions[0].text
+        'toes painful'
+    """
+
+    words: tuple[str, ...]
+    mentions: tuple[Mention, ...] = ()
+    text: str | None = field(default=None, kw_only=True)
+    offsets: tuple[Fragment, ...] | None = field(default=None, kw_only=True)
+    start: int = field(default=0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.words, str):
+            raise InvalidSentence("words must be a list of words, not one string")
+        object.__setattr__(self, "words", tuple(self.words))
+        if (self.text is None) != (self.offsets is None):
+            raise InvalidSentence("a sentence has both text and offsets, or neither")
+        if self.text is not None and self.offsets is not None:
+            object.__setattr__(self, "offsets", tuple((s, e) for s, e in self.offsets))
+            _check_offsets(self.words, self.offsets, self.text)
+        mentions = sorted(self.mentions)
+        for mention in mentions:
+            check_inside(mention, len(self.words))
+        object.__setattr__(self, "mentions", tuple(self._spelt(m) for m in mentions))
+
+    def characters(self, mention: Mention) -> tuple[Fragment, ...]:
+        """The fragments of a mention as character ranges of the document's text.
+
+        Raises:
+            InvalidSentence: The text of this sentence is not known.
+        """
+        if self.offsets is None:
+            raise InvalidSentence("a sentence without text has no characters to point at")
+        return tuple(
+            (self.start + self.offsets[first][0], self.start + self.offsets[end - 1][1])
+            for first, end in mention.fragments
+        )
+
+    def _spelt(self, mention: Mention) -> Mention:
+        if self.text is None or self.offsets is None:
+            parts = [word for start, end in mention.fragments for word in self.words[start:end]]
+        else:
+            offsets, text = self.offsets, self.text
+            parts = [text[offsets[s][0] : offsets[e - 1][1]] for s, e in mention.fragments]
+        spelling = " ".join(parts)
+        if mention.text == spelling:
+            return mention
+        return Mention(mention.label, mention.fragments, text=spelling, score=mention.score)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Sentences in order, and the text they were cut from if that is known.
+
+    Raises:
+        InvalidSentence: A sentence's text does not stand in `text` at its `start`.
+
+    Example:
+        >>> document = Document([Sentence(["Tired", "."]), Sentence(["Sore", "."])])
+        >>> document.words
+        ('Tired', '.', 'Sore', '.')
+    """
+
+    sentences: tuple[Sentence, ...]
+    text: str | None = field(default=None, kw_only=True)
+    id: str | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sentences", tuple(self.sentences))
+        if self.text is None:
+            return
+        for number, sentence in enumerate(self.sentences):
+            if sentence.text is None or not self.text.startswith(sentence.text, sentence.start):
+                raise InvalidSentence(
+                    f"sentence {number} does not stand in the document's text "
+                    f"at character {sentence.start}"
+                )
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of all sentences."""
+        return tuple(word for sentence in self.sentences for word in sentence.words)
+
+    @property
+    def mentions(self) -> tuple[Mention, ...]:
+        """The mentions of all sentences, their fragments counted in the document's words."""
+        found: list[Mention] = []
+        passed = 0
+        for sentence in self.sentences:
+            found.extend(mention.shifted(passed) for mention in sentence.mentions)
+            passed += len(sentence.words)
+        return tuple(found)
+
+
+def check_inside(mention: Mention, length: int) -> None:
+    """Raise `InvalidMention` if the mention reaches past the last of `length` words."""
+    if mention.fragments[-1][1] > length:
+        raise InvalidMention(
+            f"mention {mention} reaches past the end of its sentence, which has {length} words"
+        )
+
+
+def locate(words: Sequence[str], wanted: Sequence[str]) -> tuple[Fragment, ...] | None:
+    """Where `wanted` stands in `words`: as a run, else as the tightest ordered subsequence.
+
+    Of several places that are equally tight the first is taken.
+
+    Returns:
+        Fragments, or None if the words do not occur in this order.
+
+    Example:
+        >>> locate("pain in my arms and legs".split(), ["pain", "legs"])
+        ((0, 1), (5, 6))
+    """
+    best: list[int] | None = None
+    for last in range(len(words) - 1, -1, -1):
+        if not wanted or words[last] != wanted[-1]:
+            continue
+        places = [last]  # matched from the right: the latest start for this end
+        for word in reversed(wanted[:-1]):
+            place = places[-1] - 1
+            while place >= 0 and words[place] != word:
+                place -= 1
+            if place < 0:
+                break
+            places.append(place)
+        else:
+            places.reverse()
+            if best is None or places[-1] - places[0] <= best[-1] - best[0]:
+                best = places
+    return None if best is None else _normalised([(place, place + 1) for place in best])
+
+
+def _is_one_run(fragments: object) -> bool:
+    """Whether this is `((start, end),)`, as most are, and needs no further look."""
+    if type(fragments) is not tuple or len(fragments) != 1:
+        return False
+    pair = fragments[0]
+    if type(pair) is not tuple or len(pair) != 2:
+        return False
+    start, end = pair
+    return type(start) is type(end) is int and 0 <= start < end
+
+
+def _normalised(fragments: Iterable[Fragment]) -> tuple[Fragment, ...]:
+    """Sort the fragments and join those that touch."""
+    try:
+        pairs = sorted((index(start), index(end)) for start, end in fragments)
+    except (TypeError, ValueError):
+        raise InvalidMention(
+            f"fragments must be pairs (start, end) of whole numbers, got {fragments!r}"
+        ) from None
+    if not pairs:
+        raise InvalidMention("a mention needs at least one fragment")
+    if pairs[0][0] < 0:
+        raise InvalidMention(f"fragment {pairs[0]} begins before the first word, 0")
+    for start, end in pairs:
+        if start >= end:
+            kind = "empty" if start == end else "inverted"
+            raise InvalidMention(f"fragment {(start, end)} is {kind}: it must end after it starts")
+    if len(pairs) == 1:
+        return (pairs[0],)
+    joined = [pairs[0]]
+    for before, after in pairwise(pairs):
+        if after[0] < before[1]:
+            raise InvalidMention(f"fragments {before} and {after} overlap")
+        if after[0] == before[1]:
+            joined[-1] = (joined[-1][0], after[1])
+        else:
+            joined.append(after)
+    return tuple(joined)
+
+
+def _check_offsets(words: Sequence[str], offsets: Sequence[Fragment], text: str) -> None:
+    if len(words) != len(offsets):
+        raise InvalidSentence(f"{len(words)} words but {len(offsets)} offsets")
+    passed = 0
+    for number, (word, (start, end)) in enumerate(zip(words, offsets, strict=True)):
+        if start < passed or text[start:end] != word:
+            raise InvalidSentence(
+                f"word {number}, {word!r}, does not stand at characters {start} to {end}, "
+                f"where the text has {text[max(start, 0) : max(end, 0)]!r}"
+            )
+        passed = end

@@ -1,0 +1,124 @@
+"""Sentences drawn for the terminal: one column a word, one row a mention."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from discotag.mentions import Mention, Sentence
+from discotag.scheme import Layers
+from discotag.scheme.tags import SLOT_NAMES
+
+LABEL_STYLES: Final = ("green", "cyan", "magenta", "yellow", "blue", "red")
+SLOT_STYLES: Final = ("bold cyan", "bold magenta", "bold yellow", "bold green")
+COVERED, GAP = "━", "┄"
+
+
+def draw_mentions(sentence: Sentence, *, width: int) -> Text:
+    """The words, and below them a row for each mention: `━` its words, `┄` its gaps.
+
+    Args:
+        sentence: The sentence.
+        width: How many columns there are; longer sentences go on in further blocks.
+    """
+    labels = sorted({mention.label for mention in sentence.mentions})
+    style = {label: LABEL_STYLES[n % len(LABEL_STYLES)] for n, label in enumerate(labels)}
+    margin = max((cell_len(label) for label in labels), default=0) + 1
+    sizes = [_size(word) for word in sentence.words]
+    drawing = Text()
+    for first, last in _blocks(sizes, width - margin):
+        drawing.append_text(_row(sentence.words[first:last], sizes[first:last]))
+        drawing.append("\n")
+        for mention in sentence.mentions:
+            if mention.start < last and mention.end > first:
+                bar = "".join(_bar(mention, sizes, first, last))
+                drawing.append(f"{bar} {mention.label}\n", style=style[mention.label])
+    return drawing
+
+
+def draw_layers(words: Sequence[str], layers: Layers, tags: Sequence[str], *, width: int) -> Text:
+    """The words between their mention sets and slots, above, and their tags, below."""
+    sizes = [max(_size(word), _size(tag)) for word, tag in zip(words, tags, strict=True)]
+    roof = _roof(layers, sizes)
+    slots: list[tuple[str, str]] = [("", "")] * len(words)
+    for group in layers.sets:
+        for (start, end), slot in group.components:
+            mark = SLOT_NAMES[slot]
+            for word in range(start, end):
+                slots[word] = (mark if word == start else "·", SLOT_STYLES[slot])
+    drawing = Text()
+    for first, last in _blocks(sizes, width):
+        here = slice(first, last)
+        if any(mark for mark, _ in slots[here]):
+            drawing.append("".join(roof[here]).rstrip() + "\n", style="dim")
+            drawing.append_text(
+                _row([m for m, _ in slots[here]], sizes[here], [s for _, s in slots[here]])
+            )
+            drawing.append("\n")
+        drawing.append_text(_row(words[here], sizes[here]))
+        drawing.append("\n")
+        styles = ["dim" if tag == "O" else slots[first + n][1] for n, tag in enumerate(tags[here])]
+        drawing.append_text(_row(tags[here], sizes[here], styles))
+        drawing.append("\n")
+    return drawing
+
+
+def _size(text: str) -> int:
+    return cell_len(_shown(text)) + 1
+
+
+def _shown(text: str) -> str:
+    """The text with what would move the cursor made visible."""
+    return "".join(char if char.isprintable() else "·" for char in text)
+
+
+def _blocks(sizes: Sequence[int], width: int) -> Iterator[tuple[int, int]]:
+    """Ranges of words that fit into `width`, at least one word each."""
+    first, used = 0, 0
+    for word, size in enumerate(sizes):
+        if used + size > width and word > first:
+            yield first, word
+            first, used = word, 0
+        used += size
+    if sizes:
+        yield first, len(sizes)
+
+
+def _row(cells: Iterable[str], sizes: Sequence[int], styles: Sequence[str] | None = None) -> Text:
+    row = Text()
+    for number, (cell, size) in enumerate(zip(cells, sizes, strict=True)):
+        shown = _shown(cell)
+        row.append(shown, style=styles[number] if styles else "")
+        row.append(" " * (size - cell_len(shown)))
+    row.rstrip()
+    return row
+
+
+def _bar(mention: Mention, sizes: Sequence[int], first: int, last: int) -> Iterator[str]:
+    covered = set(mention.words)
+    for word in range(first, last):
+        if word in covered:
+            joined = COVERED if word + 1 in covered else GAP if word + 1 < mention.end else " "
+            yield COVERED * (sizes[word] - 1) + joined
+        else:
+            inside = mention.start < word < mention.end
+            yield (GAP if inside else " ") * sizes[word]
+
+
+def _roof(layers: Layers, sizes: Sequence[int]) -> list[str]:
+    """For each word its piece of the bracket over the mention set it stands in."""
+    pieces = [" " * size for size in sizes]
+    for group in layers.sets:
+        inner = sum(sizes[group.start : group.end]) - 1
+        # A name that is too long, or whose cells cannot be counted by characters, is left out.
+        fits = len(group.label) == cell_len(group.label) <= inner - 4
+        name = f" {group.label} " if fits else ""
+        bracket = "╭" + name.center(inner - 2, "─") + "╮ "
+        position = 0
+        for word in range(group.start, group.end):
+            pieces[word] = bracket[position : position + sizes[word]]
+            position += sizes[word]
+    return pieces

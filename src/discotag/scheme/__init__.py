@@ -1,0 +1,27 @@
+"""Mentions to tags and back: the tagset, its rules and the grammar they make."""
+
+from discotag.scheme.errors import (
+    REASONS,
+    IllFormed,
+    Incompatible,
+    SchemeError,
+    UnknownLabel,
+    UnknownTag,
+)
+from discotag.scheme.layers import Layers, MentionSet
+from discotag.scheme.rules import Rule
+from discotag.scheme.scheme import NAMINGS, Scheme
+
+__all__ = [
+    "NAMINGS",
+    "REASONS",
+    "IllFormed",
+    "Incompatible",
+    "Layers",
+    "MentionSet",
+    "Rule",
+    "Scheme",
+    "SchemeError",
+    "UnknownLabel",
+    "UnknownTag",
+]

@@ -1,0 +1,67 @@
+"""What the scheme refuses, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from discotag.errors import DiscotagError
+from discotag.mentions import Mention
+
+REASONS: Final = {
+    "same_words": "the same mention is given twice",
+    "mixed_labels": "mentions that share words have different labels",
+    "uneven_components": "mentions that share words fall into different numbers of components",
+    "not_a_product": "not every combination of the components is a mention",
+    "too_many_slots": "the mentions need more slots than the scheme has",
+    "mention_in_gap": "a continuous mention stands in a gap, and the scheme has no gap mentions",
+    "interleaved_sets": "two mention sets overlap without sharing a word",
+}
+"""Each reason why mentions cannot be encoded, in words."""
+
+
+class SchemeError(DiscotagError):
+    """A scheme that cannot be."""
+
+
+class UnknownLabel(DiscotagError):
+    """A mention carries a label that the scheme does not have."""
+
+
+class UnknownTag(DiscotagError):
+    """A tag that the scheme does not have."""
+
+    def __init__(self, position: int, tag: object, known: Iterable[str]) -> None:
+        super().__init__(f"word {position}: {tag!r} is not a tag of this scheme: {' '.join(known)}")
+        self.position = position
+        self.tag = tag
+
+
+class Incompatible(DiscotagError):
+    """Mentions that no tag sequence of the scheme stands for.
+
+    Attributes:
+        reason: One of `REASONS`.
+        mentions: The mentions that cannot stand together, sorted.
+    """
+
+    def __init__(self, reason: str, mentions: Iterable[Mention]) -> None:
+        self.reason = reason
+        self.mentions = tuple(sorted(mentions))
+        shown = ", ".join(map(str, self.mentions))
+        super().__init__(f"{reason}: {REASONS[reason]}: {shown}")
+
+
+class IllFormed(DiscotagError):
+    """A tag sequence that breaks a rule of the scheme.
+
+    Attributes:
+        position: The word at which it is broken: the one whose tag may not stand there, or the
+            last one of a mention set that may not end so.
+        rule: The number of the rule.
+    """
+
+    def __init__(self, position: int, rule: int, text: str, tag: str) -> None:
+        super().__init__(f"word {position} ({tag}) breaks rule {rule}: {text}")
+        self.position = position
+        self.rule = rule

@@ -1,0 +1,218 @@
+"""The two-layer view of a sentence: mention sets above, the components of their slots below."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import permutations, product
+from math import prod
+from operator import attrgetter
+
+from discotag.mentions import Fragment, Mention
+from discotag.scheme.errors import Incompatible
+
+
+@dataclass(frozen=True, slots=True)
+class MentionSet:
+    """Mentions as the Cartesian product of components.
+
+    Attributes:
+        label: The label of all its mentions.
+        slots: For each slot its components in order; at least two slots have any.
+
+    Example:
+        >>> pain = MentionSet("ADR", (((0, 2),), ((2, 3), (4, 5))))
+        >>> for mention in sorted(pain.mentions):
+        ...     print(mention)
+        ADR [0:2 4:5]
+        ADR [0:3]
+    """
+
+    label: str
+    slots: tuple[tuple[Fragment, ...], ...]
+
+    @property
+    def components(self) -> tuple[tuple[Fragment, int], ...]:
+        """Each component with its slot, in the order of the words."""
+        return tuple(
+            sorted((part, slot) for slot, parts in enumerate(self.slots) for part in parts)
+        )
+
+    @property
+    def start(self) -> int:
+        """The first word of the first component."""
+        return min(parts[0][0] for parts in self.slots if parts)
+
+    @property
+    def end(self) -> int:
+        """One past the last word of the last component."""
+        return max(parts[-1][1] for parts in self.slots if parts)
+
+    @property
+    def mentions(self) -> Iterator[Mention]:
+        """One mention for every choice of a component from each filled slot."""
+        filled = (parts for parts in self.slots if parts)
+        return (Mention(self.label, choice) for choice in product(*filled))
+
+    def namings(self, slots: int) -> Iterator[MentionSet]:
+        """This set under every way to name its components' slots by `slots` names.
+
+        The first naming is by order of first appearance, as in structural naming.
+        """
+        filled = sorted(parts for parts in self.slots if parts)
+        for names in permutations(range(slots), len(filled)):
+            named: list[tuple[Fragment, ...]] = [()] * slots
+            for name, parts in zip(names, filled, strict=True):
+                named[name] = parts
+            yield MentionSet(self.label, tuple(named))
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """A sentence in two layers.
+
+    Attributes:
+        length: The number of words.
+        sets: The mention sets, in order; their spans do not overlap.
+        continuous: All other mentions, in order; gap mentions stand among them.
+    """
+
+    length: int
+    sets: tuple[MentionSet, ...]
+    continuous: tuple[Mention, ...]
+
+    @property
+    def mentions(self) -> frozenset[Mention]:
+        """All mentions of the sentence."""
+        if not self.sets:
+            return frozenset(self.continuous)
+        return frozenset(self.continuous).union(*(group.mentions for group in self.sets))
+
+
+def find_layers(
+    length: int, mentions: Iterable[Mention], slots: int, gap_mentions: bool
+) -> tuple[Layers, list[Incompatible]]:
+    """Group mentions into sets and continuous ones.
+
+    Args:
+        length: The number of words; no mention reaches past it.
+        mentions: In any order.
+        slots: How many slots a set may fill.
+        gap_mentions: Whether continuous mentions may stand in the gaps of a set.
+
+    Returns:
+        The layers, slots named by order of first appearance, and what did not fit into them:
+        one `Incompatible` for each group of mentions that is no mention set, and for each set
+        with others in its span.
+    """
+    ordered = sorted(mentions, key=attrgetter("fragments", "label"))
+    if _are_apart(ordered):
+        return Layers(length, (), tuple(ordered)), []
+    sets: list[MentionSet] = []
+    continuous: list[Mention] = []
+    problems: list[Incompatible] = []
+    for group in _groups(ordered):
+        if len(group) == 1 and not group[0].discontinuous:
+            continuous.append(group[0])
+            continue
+        found = _mention_set(group, slots)
+        if isinstance(found, Incompatible):
+            problems.append(found)
+        else:
+            sets.append(found)
+    sets.sort(key=attrgetter("start"))
+    problems += _crossings(sets, continuous, gap_mentions)
+    return Layers(length, tuple(sets), tuple(continuous)), problems
+
+
+def _are_apart(ordered: Sequence[Mention]) -> bool:
+    """Whether all are continuous and share no word: by far the most frequent case."""
+    passed = 0
+    for mention in ordered:
+        fragments = mention.fragments
+        if len(fragments) > 1 or fragments[0][0] < passed:
+            return False
+        passed = fragments[0][1]
+    return True
+
+
+def _groups(ordered: Sequence[Mention]) -> list[list[Mention]]:
+    """The mentions, those together that share words with each other or with a third."""
+    parent = list(range(len(ordered)))
+
+    def root(number: int) -> int:
+        while parent[number] != number:
+            parent[number] = parent[parent[number]]
+            number = parent[number]
+        return number
+
+    owner: dict[int, int] = {}
+    for number, mention in enumerate(ordered):
+        for word in mention.words:
+            met, here = root(owner.setdefault(word, number)), root(number)
+            parent[max(met, here)] = min(met, here)
+    groups: dict[int, list[Mention]] = {}
+    for number, mention in enumerate(ordered):
+        groups.setdefault(root(number), []).append(mention)
+    return list(groups.values())
+
+
+def _mention_set(group: Sequence[Mention], slots: int) -> MentionSet | Incompatible:
+    """Mentions that share words as a mention set, or why they are none."""
+    if len(set(group)) < len(group):
+        return Incompatible("same_words", {m for m in group if group.count(m) > 1})
+    if len({mention.label for mention in group}) > 1:
+        return Incompatible("mixed_labels", group)
+    # A component is a maximal run of words that belong to exactly the same mentions.
+    owners_of_word: dict[int, set[int]] = {}
+    for number, mention in enumerate(group):
+        for word in mention.words:
+            owners_of_word.setdefault(word, set()).add(number)
+    components: list[Fragment] = []
+    owners: list[set[int]] = []
+    for word in sorted(owners_of_word):
+        if components and components[-1][1] == word and owners[-1] == owners_of_word[word]:
+            components[-1] = (components[-1][0], word + 1)
+        else:
+            components.append((word, word + 1))
+            owners.append(owners_of_word[word])
+    sizes = [sum(number in own for own in owners) for number in range(len(group))]
+    if len(set(sizes)) > 1:
+        return Incompatible("uneven_components", group)
+    # Two components share a slot when no mention has both.
+    parts: list[list[Fragment]] = []
+    owned: list[set[int]] = []  # the mentions that have a component of the slot
+    for component, own in zip(components, owners, strict=True):
+        for slot, taken in enumerate(owned):
+            if taken.isdisjoint(own):
+                parts[slot].append(component)
+                taken |= own
+                break
+        else:
+            parts.append([component])
+            owned.append(set(own))
+    if len(parts) != sizes[0] or prod(map(len, parts)) != len(group):
+        return Incompatible("not_a_product", group)
+    if len(parts) > slots:
+        return Incompatible("too_many_slots", group)
+    return MentionSet(group[0].label, tuple(map(tuple, parts)))
+
+
+def _crossings(
+    sets: Sequence[MentionSet], continuous: Sequence[Mention], gap_mentions: bool
+) -> Iterator[Incompatible]:
+    """What stands in the span of a mention set and may not."""
+    furthest: MentionSet | None = None
+    for group in sets:
+        if furthest is not None and group.start < furthest.end:
+            yield Incompatible("interleaved_sets", [*furthest.mentions, *group.mentions])
+        if furthest is None or group.end > furthest.end:
+            furthest = group
+    if gap_mentions:
+        return
+    starts = [mention.start for mention in continuous]
+    for group in sets:
+        inside = continuous[bisect_left(starts, group.start) : bisect_left(starts, group.end)]
+        if inside:
+            yield Incompatible("mention_in_gap", [*group.mentions, *inside])

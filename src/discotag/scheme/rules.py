@@ -1,0 +1,230 @@
+"""The well-formedness rules, each a small automaton, and the grammar, their intersection.
+
+A rule looks at nothing but its own concern: `rule 4` does not mind a mention set that begins
+with `DI-O`, because `rule 2` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import combinations
+from typing import Final, NamedTuple, TypeVar
+
+from discotag.automata import Automaton, Symbol, intersect, minimise, unfold
+from discotag.scheme.tags import Layer, Part, Tag
+
+State = TypeVar("State", bound=Symbol)
+
+MINIMUM_SLOTS: Final = 2
+"""A mention set fills at least so many slots (the paper's rule 4)."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule by number, in words, and as the automaton of the sequences that keep it."""
+
+    number: int
+    text: str
+    automaton: Automaton
+
+    def breaks_at(self, tags: Sequence[str]) -> int | None:
+        """The position at which these tags break the rule, None if they keep it.
+
+        That is the first tag after which nothing can mend it; where the tags of a mention set
+        lack something at its end, it is the last word of the set.
+        """
+        steps, finals = self.automaton.steps, self.automaton.finals
+        state = self.automaton.start
+        for position, tag in enumerate(tags):
+            onward = steps[state].get(tag)
+            if onward is None:
+                ended = state not in finals and not tag.startswith(Layer.SET_INSIDE.value)
+                return position - 1 if ended else position
+            state = onward
+        return None if state in finals else len(tags) - 1
+
+
+def build_rules(tags: Mapping[str, Tag], slots: int, structural: bool) -> tuple[Rule, ...]:
+    """The rules over these tags, in the order of their numbers."""
+    order = ", and slot k+1 first appears after slot k has" if structural else ""
+    several = len({tag.label for tag in tags.values()} - {None}) > 1
+    rules = [
+        (1, "CI follows CB or CI", _pairs(tags, _continuous_inside)),
+        (2, "DI-* follows DB-* or DI-*", _pairs(tags, _set_inside)),
+        (3, "*-Ik follows *-Bk or *-Ik of the same slot", _pairs(tags, _component_inside)),
+        (4, f"a mention set fills at least two slots{order}", _filled(tags, structural)),
+        (
+            5,
+            "no two neighbouring components without a word between them are both the only one "
+            "of their slot",
+            _apart(tags, slots),
+        ),
+        (6, "a mention set ends with a component word", _ended(tags)),
+    ]
+    if several:
+        rules.append((7, "all tags of one span carry the same label", _labels(tags)))
+    return tuple(Rule(number, text, automaton) for number, text, automaton in rules)
+
+
+def build_grammar(rules: tuple[Rule, ...]) -> Automaton:
+    """The minimal automaton of the sequences that keep all rules."""
+    return reduce(_both, (rule.automaton for rule in rules))
+
+
+def _both(first: Automaton, second: Automaton) -> Automaton:
+    return minimise(intersect(first, second))
+
+
+# Rules 1, 2 and 3 look at pairs of neighbouring tags; None stands before the first.
+
+
+def _continuous_inside(before: Tag | None, tag: Tag) -> bool:
+    if tag.layer is not Layer.OUTSIDE or tag.part is not Part.CONTINUOUS_INSIDE:
+        return True
+    return before is not None and before.layer is Layer.OUTSIDE and _is_continuous(before)
+
+
+def _set_inside(before: Tag | None, tag: Tag) -> bool:
+    if tag.layer is not Layer.SET_INSIDE:
+        return True
+    return before is not None and before.layer is not Layer.OUTSIDE
+
+
+def _component_inside(before: Tag | None, tag: Tag) -> bool:
+    if tag.layer is not Layer.SET_INSIDE:
+        return True
+    if tag.part is Part.COMPONENT_INSIDE:
+        return before is not None and before.slot == tag.slot
+    if tag.part is Part.CONTINUOUS_INSIDE:
+        return before is not None and before.layer is tag.layer and _is_continuous(before)
+    return True
+
+
+def _is_continuous(tag: Tag) -> bool:
+    return tag.part in (Part.CONTINUOUS_BEGIN, Part.CONTINUOUS_INSIDE)
+
+
+def _pairs(tags: Mapping[str, Tag], may_follow: Callable[[Tag | None, Tag], bool]) -> Automaton:
+    """Sequences in which every two neighbours are allowed; a state is the last tag."""
+
+    def step(last: str, name: str) -> str | None:
+        return name if may_follow(tags.get(last), tags[name]) else None
+
+    return minimise(unfold(tuple(tags), "", step, lambda last: True))
+
+
+# Rules 4, 5 and 6 follow one mention set at a time: it begins at DB-*, and ends before the first
+# tag that is not DI-*.
+
+
+def _each_set(
+    tags: Mapping[str, Tag],
+    fresh: State,
+    step: Callable[[State, Tag], State | None],
+    complete: Callable[[State], bool],
+) -> Automaton:
+    """Sequences whose every mention set `step` follows from `fresh` to a `complete` state."""
+
+    # A state is () outside of mention sets, and (state of the set,) inside.
+    def step_all(state: tuple[State, ...], name: str) -> tuple[State, ...] | None:
+        tag = tags[name]
+        if tag.layer is Layer.SET_INSIDE and state:
+            inner = step(state[0], tag)
+        elif not may_end(state):
+            return None
+        elif tag.layer is Layer.SET_BEGIN:
+            inner = step(fresh, tag)
+        else:
+            return ()
+        return None if inner is None else (inner,)
+
+    def may_end(state: tuple[State, ...]) -> bool:
+        return not state or complete(state[0])
+
+    outside: tuple[State, ...] = ()
+    return minimise(unfold(tuple(tags), outside, step_all, may_end))
+
+
+def _filled(tags: Mapping[str, Tag], structural: bool) -> Automaton:
+    """Rule 4; the state of a set is the slots filled so far, as bits."""
+
+    def step(filled: int, tag: Tag) -> int | None:
+        if tag.slot is None or tag.part is not Part.COMPONENT_BEGIN:
+            return filled
+        earlier = (1 << tag.slot) - 1
+        if structural and filled & earlier != earlier:
+            return None
+        return filled | 1 << tag.slot
+
+    return _each_set(tags, 0, step, lambda filled: filled.bit_count() >= MINIMUM_SLOTS)
+
+
+def _apart(tags: Mapping[str, Tag], slots: int) -> Automaton:
+    """Rule 5: the intersection over all pairs of slots."""
+    everything = unfold(tuple(tags), 0, lambda state, name: state, lambda state: True)
+    pairs = (_apart_pair(tags, pair) for pair in combinations(range(slots), 2))
+    return reduce(_both, pairs, everything)
+
+
+class _Pair(NamedTuple):
+    """What rule 5 knows of a mention set, for two of its slots."""
+
+    components: tuple[int, int] = (0, 0)  # of each slot so far; 2 stands for more
+    touching: bool = False  # do the first components of both stand side by side
+    last: int | None = None  # which of the two slots the last word belongs to
+
+
+def _apart_pair(tags: Mapping[str, Tag], pair: tuple[int, int]) -> Automaton:
+    def step(state: _Pair, tag: Tag) -> _Pair:
+        if tag.slot not in pair:
+            return state._replace(last=None)
+        which = pair.index(tag.slot)
+        if tag.part is not Part.COMPONENT_BEGIN:
+            return state._replace(last=which if state.last == which else None)
+        first, second = state.components
+        components = (min(first + 1, 2), second) if which == 0 else (first, min(second + 1, 2))
+        touching = state.touching or (state.last == 1 - which and components == (1, 1))
+        return _Pair(components, touching, which)
+
+    def complete(state: _Pair) -> bool:
+        return not (state.touching and state.components == (1, 1))
+
+    return _each_set(tags, _Pair(), step, complete)
+
+
+def _ended(tags: Mapping[str, Tag]) -> Automaton:
+    """Rule 6; the state of a set is whether its last word is a component word."""
+    return _each_set(tags, False, lambda _, tag: tag.slot is not None, lambda ended: ended)
+
+
+class _Span(NamedTuple):
+    """What rule 7 knows of the current span; None stands for no label to agree with."""
+
+    is_set: bool = False
+    label: str | None = None
+    gap_label: str | None = None
+
+
+def _labels(tags: Mapping[str, Tag]) -> Automaton:
+    """Rule 7; a gap mention has a label of its own."""
+
+    def step(span: _Span, name: str) -> _Span | None:
+        tag = tags[name]
+        known = None  # the label that this tag must agree with
+        if tag.layer is not Layer.SET_INSIDE:
+            if tag.part is Part.CONTINUOUS_INSIDE and not span.is_set:
+                known = span.label
+            after = _Span(tag.layer is Layer.SET_BEGIN, tag.label)
+        elif _is_continuous(tag):
+            if tag.part is Part.CONTINUOUS_INSIDE:
+                known = span.gap_label
+            after = _Span(span.is_set, span.label if span.is_set else None, tag.label)
+        else:
+            if span.is_set:
+                known = span.label
+            after = _Span(span.is_set, known)
+        return after if known in (None, tag.label) else None
+
+    return minimise(unfold(tuple(tags), _Span(), step, lambda span: True))

@@ -1,0 +1,81 @@
+"""Tags: what one word's tag says, and the tagset of a scheme."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+SLOT_NAMES: Final = "xyzw"
+"""How slots print; their number bounds the number of slots."""
+
+
+class Layer(Enum):
+    """Where a word stands in the upper layer; the values are what tags begin with."""
+
+    OUTSIDE = ""
+    SET_BEGIN = "DB-"
+    SET_INSIDE = "DI-"
+
+
+class Part(Enum):
+    """What a word is in the lower layer."""
+
+    NOTHING = "O"
+    CONTINUOUS_BEGIN = "CB"
+    CONTINUOUS_INSIDE = "CI"
+    COMPONENT_BEGIN = "B"
+    COMPONENT_INSIDE = "I"
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """One tag, taken apart.
+
+    Attributes:
+        layer: Outside, the first word or a further word of a mention set.
+        part: What the word is there.
+        slot: The slot of a component word, else None.
+        label: The label of the mention set or continuous mention; None for `O`.
+    """
+
+    layer: Layer
+    part: Part
+    slot: int | None = None
+    label: str | None = None
+
+    def name(self, with_label: bool) -> str:
+        """The tag as text, such as `DI-Bx` or `DI-Bx:ADR`."""
+        slot = "" if self.slot is None else SLOT_NAMES[self.slot]
+        label = f":{self.label}" if with_label and self.label is not None else ""
+        return f"{self.layer.value}{self.part.value}{slot}{label}"
+
+
+OUTSIDE: Final = Tag(Layer.OUTSIDE, Part.NOTHING)
+"""The tag of a word in no mention and no mention set."""
+
+
+def tagset(
+    labels: Sequence[str], slots: int, structural: bool, gap_mentions: bool
+) -> dict[str, Tag]:
+    """The tags of a scheme by name, `O` first, then label by label.
+
+    A mention set fills at least two slots, so with fewer the tags are those of BIO.
+    """
+    tags = [OUTSIDE]
+    for label in labels:
+        tags += [Tag(Layer.OUTSIDE, part, None, label) for part in _CONTINUOUS]
+        if slots < 2:
+            continue
+        first = 1 if structural else slots
+        tags += [Tag(Layer.SET_BEGIN, Part.COMPONENT_BEGIN, k, label) for k in range(first)]
+        tags += [Tag(Layer.SET_INSIDE, p, k, label) for k in range(slots) for p in _COMPONENT]
+        tags.append(Tag(Layer.SET_INSIDE, Part.NOTHING, None, label))
+        if gap_mentions:
+            tags += [Tag(Layer.SET_INSIDE, part, None, label) for part in _CONTINUOUS]
+    return {tag.name(with_label=len(labels) > 1): tag for tag in tags}
+
+
+_CONTINUOUS: Final = (Part.CONTINUOUS_BEGIN, Part.CONTINUOUS_INSIDE)
+_COMPONENT: Final = (Part.COMPONENT_BEGIN, Part.COMPONENT_INSIDE)

@@ -1,0 +1,64 @@
+from discotag import Mention, Scheme, Sentence
+from discotag.render import draw_layers, draw_mentions
+
+SCHEME = Scheme(("ADR",))
+WORDS = "pain in arms and shoulders".split()
+MENTIONS = [Mention("ADR", [(0, 3)]), Mention("ADR", [(0, 2), (4, 5)])]
+
+
+def rows(text):
+    return [line.rstrip() for line in text.plain.splitlines()]
+
+
+def layers(words, mentions, width, scheme=SCHEME):
+    found = scheme.layers(len(words), mentions)
+    return rows(draw_layers(words, found, scheme.write(found), width=width))
+
+
+def test_mentions():
+    assert rows(draw_mentions(Sentence(WORDS, MENTIONS), width=80)) == [
+        "pain in arms and shoulders",
+        "━━━━━━━┄┄┄┄┄┄┄┄┄┄━━━━━━━━━  ADR",
+        "━━━━━━━━━━━━                ADR",
+    ]
+
+
+def test_layers():
+    assert layers(WORDS, MENTIONS, 80) == [
+        "╭──────────── ADR ─────────────╮",
+        "x     ·     y          y",
+        "pain  in    arms  and  shoulders",
+        "DB-Bx DI-Ix DI-By DI-O DI-By",
+    ]
+
+
+def test_long_sentences_go_on_in_blocks_and_lose_nothing():
+    drawn = rows(draw_mentions(Sentence(WORDS, MENTIONS), width=16))
+    assert drawn == [
+        "pain in",
+        "━━━━━━━┄ ADR",
+        "━━━━━━━━ ADR",
+        "arms and",
+        "┄┄┄┄┄┄┄┄┄ ADR",
+        "━━━━      ADR",
+        "shoulders",
+        "━━━━━━━━━  ADR",
+    ]
+    drawn = layers(WORDS, MENTIONS, 12)
+    assert " ".join(" ".join(drawn[2::4]).split()) == " ".join(WORDS)
+
+
+def test_words_wider_or_stranger_than_letters_keep_their_columns():
+    drawn = rows(draw_mentions(Sentence(["漢字", "a\tb", "c"], [Mention("X", [(2, 3)])]), width=80))
+    assert drawn == ["漢字 a·b c", "         ━  X"]
+
+
+def test_no_words_no_drawing():
+    assert draw_mentions(Sentence([]), width=80).plain == ""
+    assert layers([], [], 80) == []
+
+
+def test_a_label_too_long_for_its_bracket_is_left_out():
+    long = Scheme(("AnExtraordinarilyLongLabel",))
+    mentions = [Mention(long.labels[0], [(0, 1), (2, 3)])]
+    assert layers(["a", "b", "c"], mentions, 80, long)[0] == "╭──────────────╮"

@@ -1,0 +1,163 @@
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discotag import DiscotagError, Document, InvalidMention, InvalidSentence, Mention, Sentence
+from discotag.mentions import locate
+
+
+def test_a_mention_is_a_frozen_hashable_value():
+    mention = Mention("ADR", [(1, 2), (7, 8)])
+    assert mention == Mention(label="ADR", fragments=((1, 2), (7, 8)))
+    assert mention in {Mention("ADR", ((7, 8), (1, 2)))}
+    assert mention != Mention("Drug", mention.fragments)
+    assert mention != "ADR"
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        mention.label = "Drug"
+
+
+def test_text_and_score_do_not_change_what_a_mention_is():
+    assert Mention("ADR", [(0, 1)], text="pain", score=0.9) == Mention("ADR", [(0, 1)])
+    assert len({Mention("ADR", [(0, 1)], score=0.9), Mention("ADR", [(0, 1)])}) == 1
+
+
+def test_touching_fragments_become_one():
+    assert Mention("ADR", [(0, 1), (1, 2), (2, 4), (5, 6)]).fragments == ((0, 4), (5, 6))
+    assert not Mention("ADR", [(3, 4), (2, 3)]).discontinuous
+
+
+def test_what_a_mention_knows():
+    mention = Mention("ADR", [(1, 3), (5, 6)])
+    assert (mention.start, mention.end, mention.words) == (1, 6, (1, 2, 5))
+    assert mention.discontinuous
+    assert mention.shifted(2).fragments == ((3, 5), (7, 8))
+    assert str(mention) == "ADR [1:3 5:6]"
+
+
+def test_mentions_sort_by_position():
+    mentions = [Mention("B", [(0, 2)]), Mention("A", [(3, 4)]), Mention("A", [(0, 2)])]
+    assert [m.label for m in sorted(mentions)] == ["A", "B", "A"]
+
+
+@pytest.mark.parametrize(
+    ("fragments", "message"),
+    [
+        ([], "at least one fragment"),
+        ([(1, 1)], r"\(1, 1\) is empty"),
+        ([(2, 1)], r"\(2, 1\) is inverted"),
+        ([(0, 2), (1, 3)], r"\(0, 2\) and \(1, 3\) overlap"),
+        ([(0, 2), (0, 2)], "overlap"),
+        ([(-1, 1)], r"\(-1, 1\) begins before the first word"),
+        ([(0, 1.5)], "whole numbers"),
+        ([(0, 1, 2)], "pairs"),
+        ([3], "pairs"),
+        (7, "pairs"),
+    ],
+)
+def test_fragments_that_cannot_be(fragments, message):
+    with pytest.raises(InvalidMention, match=message) as caught:
+        Mention("ADR", fragments)
+    assert isinstance(caught.value, DiscotagError)
+    assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize("label", ["", None, 3])
+def test_labels_that_cannot_be(label):
+    with pytest.raises(InvalidMention, match="needs a label"):
+        Mention(label, [(0, 1)])
+
+
+@given(st.sets(st.integers(0, 12), min_size=1))
+def test_any_words_make_a_mention_with_maximal_fragments(words):
+    mention = Mention("ADR", [(word, word + 1) for word in words])
+    assert mention.words == tuple(sorted(words))
+    assert all(a[1] < b[0] for a, b in zip(mention.fragments, mention.fragments[1:], strict=False))
+
+
+def test_a_sentence_sorts_and_spells_its_mentions():
+    late, early = Mention("ADR", [(4, 5)]), Mention("ADR", [(0, 2), (4, 5)], score=0.5)
+    sentence = Sentence("pain in arms and shoulders".split(), [late, early])
+    assert sentence.mentions == (early, late)
+    assert [m.text for m in sentence.mentions] == ["pain in shoulders", "shoulders"]
+    assert sentence.mentions[0].score == 0.5
+    assert sentence == Sentence(sentence.words, sentence.mentions)
+
+
+def test_a_sentence_with_text_spells_mentions_as_written():
+    sentence = Sentence(
+        ["Pain", ",", "in", "arms"],
+        [Mention("ADR", [(0, 2), (3, 4)])],
+        text="Pain,  in  arms",
+        offsets=[(0, 4), (4, 5), (7, 9), (11, 15)],
+        start=100,
+    )
+    assert sentence.mentions[0].text == "Pain, arms"
+    assert sentence.characters(sentence.mentions[0]) == ((100, 105), (111, 115))
+
+
+def test_a_sentence_may_hold_a_mention_twice_and_may_be_empty():
+    twice = [Mention("ADR", [(0, 1)])] * 2
+    assert len(Sentence(["pain"], twice).mentions) == 2
+    assert Sentence([]).words == ()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"text": "pain"}, "both text and offsets"),
+        ({"offsets": [(0, 4)]}, "both text and offsets"),
+        ({"text": "pain", "offsets": []}, "1 words but 0 offsets"),
+        ({"text": "a pain", "offsets": [(0, 4)]}, "word 0, 'pain', .* 0 to 4, .* 'a pa'"),
+        ({"text": "pain", "offsets": [(-4, 4)]}, "word 0"),
+        ({"text": "pain", "offsets": [(0, 9)], "words": ["pain "]}, "word 0"),
+    ],
+)
+def test_text_that_does_not_fit_its_words(arguments, message):
+    with pytest.raises(InvalidSentence, match=message):
+        Sentence(**{"words": ["pain"]} | arguments)
+
+
+def test_sentences_that_cannot_be():
+    with pytest.raises(InvalidMention, match="reaches past the end of its sentence, .* 1 words"):
+        Sentence(["pain"], [Mention("ADR", [(0, 2)])])
+    with pytest.raises(InvalidSentence, match="not one string"):
+        Sentence("pain")
+    with pytest.raises(InvalidSentence, match="word 1"):
+        Sentence(["a", "a"], text="a a", offsets=[(0, 1), (0, 1)])
+    with pytest.raises(InvalidSentence, match="without text"):
+        Sentence(["a"]).characters(Mention("ADR", [(0, 1)]))
+
+
+def test_a_document_counts_through_its_sentences():
+    first = Sentence(
+        ["Sore", "."], [Mention("ADR", [(0, 1)])], text="Sore.", offsets=[(0, 4), (4, 5)]
+    )
+    second = Sentence(["Sad"], [Mention("ADR", [(0, 1)])], text="Sad", offsets=[(0, 3)], start=6)
+    document = Document([first, second], text="Sore. Sad", id="post-1")
+    assert document.words == ("Sore", ".", "Sad")
+    assert [(m.text, m.fragments) for m in document.mentions] == [
+        ("Sore", ((0, 1),)),
+        ("Sad", ((2, 3),)),
+    ]
+    assert document.mentions[1].shifted(-2) == second.mentions[0]
+    with pytest.raises(InvalidSentence, match="sentence 1 .* character 6"):
+        Document([first, second], text="Sore. Glad")
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted", "fragments"),
+    [
+        ("pain in my arms and legs", "pain legs", ((0, 1), (5, 6))),
+        ("pain and pain in legs", "pain legs", ((2, 3), (4, 5))),
+        ("a b a b", "a b", ((0, 2),)),
+        ("a x b a b", "a b", ((3, 5),)),
+        ("a b", "b a", None),
+        ("a b", "", None),
+        ("", "a", None),
+        ("a a b", "a a b", ((0, 3),)),
+    ],
+)
+def test_locate(words, wanted, fragments):
+    assert locate(words.split(), wanted.split()) == fragments
