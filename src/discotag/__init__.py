@@ -1,8 +1,13 @@
 """discotag: discontinuous named-entity recognition by sound word tagging."""
 
+from typing import TYPE_CHECKING
+
 from discotag.errors import DiscotagError
 from discotag.mentions import Document, InvalidMention, InvalidSentence, Mention, Sentence
 from discotag.scheme import IllFormed, Incompatible, Scheme
+
+if TYPE_CHECKING:
+    from discotag.model.layer import TaggingLayer
 
 __version__ = "0.1.0"
 
@@ -16,4 +21,20 @@ __all__ = [
     "Mention",
     "Scheme",
     "Sentence",
+    "TaggingLayer",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """What needs PyTorch is imported only when asked for."""
+    if name == "TaggingLayer":
+        try:
+            from discotag.model.layer import TaggingLayer
+        except ModuleNotFoundError as error:
+            if error.name != "torch":
+                raise
+            raise ImportError(
+                "discotag.TaggingLayer needs PyTorch: pip install 'discotag[train]'"
+            ) from error
+        return TaggingLayer
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

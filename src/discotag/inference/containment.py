@@ -1,0 +1,144 @@
+"""The grammar of the tag sequences that contain a given mention.
+
+Which words belong to the mention is not part of the grammar but of what it reads: a symbol is a
+tag with the word's relation to the mention, so one grammar serves all mentions of a label. Its
+sequences are those whose tags are well-formed and stand for mentions among which is the given one.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, IntEnum
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from discotag.automata import Automaton, minimise, trim, unfold
+from discotag.inference.arrays import Indices, compile_grammar
+from discotag.mentions import Mention
+from discotag.scheme import Scheme
+from discotag.scheme.tags import Layer, Part, Tag
+
+
+class Relation(IntEnum):
+    """How a word stands to a mention."""
+
+    APART = 0  # not in it, nor is the word before
+    FIRST = 1  # in it, but not the word before
+    FURTHER = 2  # in it, and so is the word before
+    AFTER = 3  # not in it, but the word before is
+
+
+def relations(length: int, mention: Mention) -> npt.NDArray[np.int64]:
+    """The relation of each of `length` words to the mention."""
+    inside = np.zeros(length + 1, dtype=bool)
+    inside[list(mention.words)] = True
+    here, before = inside[:length], np.roll(inside, 1)[:length]
+    table = np.array([[Relation.APART, Relation.AFTER], [Relation.FIRST, Relation.FURTHER]])
+    return np.asarray(table[here.astype(int), before.astype(int)])
+
+
+class _Phase(Enum):
+    """How far the mention has been found."""
+
+    WAITING = 0
+    RUNNING = 1  # within it, as a continuous mention of its own
+    IN_PARTS = 2  # within it, as components of the current mention set
+    DONE = 3
+
+
+class _Search(NamedTuple):
+    """What is known of the mention, and of the mention set that the last word stands in.
+
+    Attributes:
+        phase: How far it has been found.
+        filled: The slots of the mention set that have a component so far, as bits.
+        used: Of these, the slots of the mention's own components.
+    """
+
+    phase: _Phase = _Phase.WAITING
+    filled: int = 0
+    used: int = 0
+
+
+_DONE: Final = _Search(_Phase.DONE)
+_RUNNING: Final = _Search(_Phase.RUNNING)
+
+
+@lru_cache(maxsize=64)
+def containing_grammar(scheme: Scheme, label: str, *, weighted: bool = False) -> Automaton:
+    """The grammar over (relation, tag), relation by relation, for mentions with this label.
+
+    With `weighted` it is larger, and each of its arcs is one of the scheme's grammar (`base_arcs`).
+    """
+    steps, finals = scheme.grammar.steps, scheme.grammar.finals
+
+    def step(
+        state: tuple[int, _Search], symbol: tuple[Relation, str]
+    ) -> tuple[int, _Search] | None:
+        relation, name = symbol
+        onward = steps[state[0]].get(name)
+        if onward is None:
+            return None
+        search = _follow(state[1], relation, scheme.tagset[name], label)
+        return None if search is None else (onward, search)
+
+    def final(state: tuple[int, _Search]) -> bool:
+        return state[0] in finals and _may_end(state[1])
+
+    alphabet = [(relation, tag) for relation in Relation for tag in scheme.tags]
+    automaton = unfold(alphabet, (scheme.grammar.start, _Search()), step, final)
+    return trim(automaton) if weighted else minimise(automaton)
+
+
+@lru_cache(maxsize=64)
+def base_arcs(scheme: Scheme, label: str) -> Indices:
+    """For each arc of the weighted `containing_grammar` the arc of the scheme's grammar it is."""
+    arrays = compile_grammar(containing_grammar(scheme, label, weighted=True), weighted=True)
+    base = compile_grammar(scheme.grammar, weighted=True)
+    arc_of = np.full((base.states, base.tags), -1)
+    arc_of[base.source, base.tag] = np.arange(base.arcs)
+    # States are numbered breadth first, so each is met before its own arcs are looked at.
+    state = np.full(arrays.states, -1)
+    state[arrays.start] = base.start
+    found = np.empty(arrays.arcs, dtype=np.int64)
+    for arc in range(arrays.arcs):
+        found[arc] = arc_of[state[arrays.source[arc]], arrays.tag[arc] % base.tags]
+        state[arrays.target[arc]] = base.target[found[arc]]
+    return found
+
+
+def _may_end(search: _Search) -> bool:
+    """Whether the mention is there if nothing more comes: its parts fill every filled slot."""
+    return search.phase is not _Phase.WAITING and search.filled == search.used
+
+
+def _follow(search: _Search, relation: Relation, tag: Tag, label: str) -> _Search | None:
+    """The search after a word with this tag, of a sequence known to be well-formed."""
+    inside = relation in (Relation.FIRST, Relation.FURTHER)
+    match search.phase:
+        case _Phase.DONE:
+            return None if inside else search
+        case _Phase.RUNNING:
+            if relation is Relation.FIRST:
+                return None
+            goes_on = tag.part is Part.CONTINUOUS_INSIDE
+            return None if goes_on != inside else _RUNNING if inside else _DONE
+        case _Phase.IN_PARTS if tag.layer is not Layer.SET_INSIDE:
+            return None if inside or not _may_end(search) else _DONE
+    if tag.layer is not Layer.SET_INSIDE:
+        search = _Search()
+    begun = 1 << tag.slot if tag.slot is not None and tag.part is Part.COMPONENT_BEGIN else 0
+    if not inside:
+        if relation is Relation.AFTER and tag.part is Part.COMPONENT_INSIDE:
+            return None
+        return search._replace(filled=search.filled | begun)
+    if relation is Relation.FURTHER and tag.part is Part.COMPONENT_INSIDE:
+        return search
+    if tag.label != label or search.used & begun:
+        return None
+    if begun:
+        return _Search(_Phase.IN_PARTS, search.filled | begun, search.used | begun)
+    starts = search.phase is _Phase.WAITING and tag.part is Part.CONTINUOUS_BEGIN
+    return _RUNNING if starts else None

@@ -1,0 +1,202 @@
+"""Gold mentions as a loss needs them: tags of words, under each naming of the slots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from discotag.errors import DiscotagError
+from discotag.inference.arrays import Indices, compile_grammar
+from discotag.mentions import Mention
+from discotag.scheme import Layers, MentionSet, Scheme
+
+CACHED_SENTENCES: Final = 1 << 17
+"""So many sentences are encoded once and kept: more than any corpus of the field has."""
+
+MOST_NAMINGS: Final = 4096
+"""With weights on arcs all namings of a sentence are looked at together, up to so many."""
+
+
+class Gold(NamedTuple):
+    """The tag sequences that stand for the gold mentions of a sentence, in pieces.
+
+    A sentence falls into groups: one for all that has a single tagging, and one for each mention
+    set whose slots can be named in several ways. A group has alternatives. Every sequence takes
+    one alternative of each group, so the log-sum over sequences is a sum over groups of log-sums.
+
+    Attributes:
+        word, tag, arc: For each entry; arcs only where arcs have weights.
+        alternative: For each entry, the alternative it belongs to.
+        group: For each alternative, its group.
+    """
+
+    word: Indices
+    tag: Indices
+    arc: Indices
+    alternative: Indices
+    group: Indices
+
+
+@lru_cache(maxsize=CACHED_SENTENCES)
+def find_gold(
+    scheme: Scheme,
+    length: int,
+    mentions: frozenset[Mention],
+    slots: frozenset[tuple[int, int]],
+    all_namings: bool,
+    weighted: bool,
+) -> Gold:
+    """The gold tags of a sentence of `length` words.
+
+    Args:
+        scheme: The scheme.
+        length: How many words there are.
+        mentions: The gold mentions.
+        slots: What is known of slots: (word, slot) pairs. Namings that contradict them are left
+            out; a set of which no naming agrees with them is treated as if nothing were known.
+        all_namings: Every naming of each set, or only the first.
+        weighted: Whether arcs have weights.
+
+    Raises:
+        Incompatible: The mentions do not fit the scheme.
+    """
+    layers = scheme.layers(length, mentions)
+    namings = [_namings(scheme, group, dict(slots)) for group in layers.sets]
+    if not all_namings:
+        namings = [each[:1] for each in namings]
+    if weighted:
+        # An arc after a set depends on how the set was named: sets are not independent.
+        return _one_group(scheme, _whole_sequences(scheme, layers, namings), weighted)
+    index = {tag: number for number, tag in enumerate(scheme.tags)}
+    builder = _Entries()
+    tags = scheme.write(Layers(length, tuple(each[0] for each in namings), layers.continuous))
+    free = {word for each in namings if len(each) > 1 for word in _component_words(each[0])}
+    builder.group([[(word, index[tag], 0) for word, tag in enumerate(tags) if word not in free]])
+    for each in namings:
+        if len(each) > 1:
+            builder.group(
+                [
+                    [(word, index[tags[word]], 0) for word in _component_words(naming)]
+                    for naming in each
+                    for tags in [scheme.write(Layers(length, (naming,), ()))]
+                ]
+            )
+    return builder.gold(weighted=False)
+
+
+@lru_cache(maxsize=CACHED_SENTENCES)
+def gold_of_tags(scheme: Scheme, tags: tuple[str, ...], weighted: bool) -> Gold:
+    """Gold that is given as tags: one tagging.
+
+    Raises:
+        IllFormed: The tags break a rule.
+        UnknownTag: One of them is not a tag of this scheme.
+    """
+    scheme.read(tags)
+    return _one_group(scheme, [tags], weighted)
+
+
+def _namings(scheme: Scheme, group: MentionSet, known: Mapping[int, int]) -> list[MentionSet]:
+    if scheme.naming == "structural":
+        return [group]
+    every = list(group.namings(scheme.slots))
+    agreeing = [
+        naming
+        for naming in every
+        if all(
+            known.get(word, slot) == slot
+            for (start, end), slot in naming.components
+            for word in range(start, end)
+        )
+    ]
+    return agreeing or every
+
+
+def _component_words(group: MentionSet) -> list[int]:
+    return [word for (start, end), _ in group.components for word in range(start, end)]
+
+
+def _whole_sequences(
+    scheme: Scheme, layers: Layers, namings: Sequence[Sequence[MentionSet]]
+) -> list[list[str]]:
+    """All taggings of the sentence."""
+    sequences: list[tuple[MentionSet, ...]] = [()]
+    for each in namings:
+        sequences = [(*sets, naming) for sets in sequences for naming in each]
+        if len(sequences) > MOST_NAMINGS:
+            raise DiscotagError(
+                f"with weights on arcs a sentence may have {MOST_NAMINGS} namings of its mention "
+                f"sets, this one has more: {len(namings)} sets; use an objective with one naming"
+            )
+    return [scheme.write(Layers(layers.length, sets, layers.continuous)) for sets in sequences]
+
+
+def _one_group(scheme: Scheme, taggings: Sequence[Sequence[str]], weighted: bool) -> Gold:
+    """Whole tag sequences as the alternatives of one group."""
+    index = {tag: number for number, tag in enumerate(scheme.tags)}
+    arrays = compile_grammar(scheme.grammar, weighted=True)
+    arc_of = np.full((arrays.states, arrays.tags), -1)
+    arc_of[arrays.source, arrays.tag] = np.arange(arrays.arcs)
+    builder = _Entries()
+    alternatives = []
+    for tags in taggings:
+        state, entries = arrays.start, []
+        for word, name in enumerate(tags):
+            arc = int(arc_of[state, index[name]])
+            entries.append((word, index[name], arc))
+            state = int(arrays.target[arc])
+        alternatives.append(entries)
+    builder.group(alternatives)
+    return builder.gold(weighted=weighted)
+
+
+class _Entries:
+    def __init__(self) -> None:
+        self.entries: list[tuple[int, int, int, int]] = []
+        self.groups: list[int] = []
+
+    def group(self, alternatives: Iterable[Iterable[tuple[int, int, int]]]) -> None:
+        number = self.groups[-1] + 1 if self.groups else 0
+        for alternative in alternatives:
+            self.entries += [(*entry, len(self.groups)) for entry in alternative]
+            self.groups.append(number)
+
+    def gold(self, *, weighted: bool) -> Gold:
+        table = np.array(self.entries, dtype=np.int64).reshape(-1, 4).T
+        word, tag, arc, alternative = (np.ascontiguousarray(row) for row in table)
+        return Gold(word, tag, arc if weighted else arc[:0], alternative, np.array(self.groups))
+
+
+class GoldBatch(NamedTuple):
+    """The gold of several sentences, numbered through, and the sentence of each entry and group."""
+
+    row: Indices
+    gold: Gold
+    group_row: Indices
+
+
+def collate(golds: Sequence[Gold]) -> GoldBatch:
+    """One numbering for all."""
+    alternatives = np.cumsum([0, *(len(gold.group) for gold in golds)])
+    sizes = [int(gold.group[-1]) + 1 for gold in golds]
+    groups = np.cumsum([0, *sizes])
+    number = np.arange(len(golds))
+    return GoldBatch(
+        np.repeat(number, [len(gold.word) for gold in golds]),
+        Gold(
+            _joined(gold.word for gold in golds),
+            _joined(gold.tag for gold in golds),
+            _joined(gold.arc for gold in golds),
+            _joined(gold.alternative + n for gold, n in zip(golds, alternatives, strict=False)),
+            _joined(gold.group + n for gold, n in zip(golds, groups, strict=False)),
+        ),
+        np.repeat(number, sizes),
+    )
+
+
+def _joined(parts: Iterable[npt.NDArray[np.int64]]) -> Indices:
+    return np.concatenate([np.empty(0, dtype=np.int64), *parts])

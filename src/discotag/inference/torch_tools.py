@@ -1,0 +1,127 @@
+"""PyTorch for the algorithms, on any device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+from typing import Any, Final
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from discotag.inference.arrays import Arrays, Level, Plan
+
+MATRIX_LIMIT: Final = 1 << 14
+"""Up to so many cells of rows x groups, rows are summed by a matrix product, which is quicker."""
+
+
+class TorchTools:
+    """The operations of `Toolbox`, by PyTorch."""
+
+    def __init__(self, generator: torch.Generator | None = None) -> None:
+        self.generator = generator
+
+    def where(self, condition: Tensor, values: Any, others: Any) -> Tensor:
+        return torch.where(condition, values, others)
+
+    def join(self, parts: list[Tensor], axis: int = 0) -> Tensor:
+        return torch.cat(parts, axis)
+
+    def move_axis(self, values: Tensor, source: int, target: int) -> Tensor:
+        return values.movedim(source, target)
+
+    def exp(self, values: Tensor) -> Tensor:
+        return values.exp()
+
+    def max_down(self, values: Tensor) -> Tensor:
+        return values.amax(0)
+
+    def argmax_down(self, values: Tensor) -> Tensor:
+        return values.argmax(0)
+
+    def take_down(self, values: Tensor, order: Tensor) -> Tensor:
+        return values.gather(0, order)
+
+    def order_down(self, values: Tensor) -> Tensor:
+        return values.sort(dim=0, descending=True, stable=True).indices
+
+    def log_sum(self, values: Tensor, axis: int) -> Tensor:
+        return values.logsumexp(axis)
+
+    def shares(self, values: Tensor, axis: int) -> Tensor:
+        return values.softmax(axis).nan_to_num_(0.0)
+
+    def adder(self, groups: Tensor, number: int) -> Callable[[Tensor], Tensor]:
+        groups = groups.reshape(-1)
+        if len(groups) * number <= MATRIX_LIMIT:
+            member = torch.nn.functional.one_hot(groups, number).T
+            return lambda values: member.to(values.dtype) @ values
+
+        def add(values: Tensor) -> Tensor:
+            sums = values.new_zeros(*values.shape[:-2], number, values.shape[-1])
+            return sums.index_add_(-2, groups, values)
+
+        return add
+
+    def placed(self, values: Tensor, rows: Tensor, number: int) -> Tensor:
+        zeros = values.new_zeros(number, *values.shape[1:])
+        zeros[rows] = values
+        return zeros
+
+    def counting(self, number: int, like: Tensor) -> Tensor:
+        return torch.arange(number, device=like.device)
+
+    def repeated(self, values: Tensor, times: int) -> Tensor:
+        return values.repeat_interleave(times, 0)
+
+    def prepared(self, scores: Tensor, weights: Tensor | None) -> tuple[Tensor, Tensor | None]:
+        kind = torch.promote_types(scores.dtype, torch.float32)
+        columns = scores.to(kind).permute(1, 2, 0)
+        words, _, batch = columns.shape
+        extra = columns.new_zeros(words, 2, batch)
+        extra[:, 0] = -torch.inf
+        ready = torch.cat([columns, extra], 1)
+        if weights is None:
+            return ready, None
+        return ready, torch.cat([weights.to(kind), weights.new_zeros(1, dtype=kind)])
+
+    def ends(self, arrays: Arrays, ready: Tensor) -> Tensor:
+        return self._columns(arrays.final, ready)
+
+    def beginnings(self, arrays: Arrays, ready: Tensor) -> Tensor:
+        return self._columns(self.counting(arrays.states, ready) == arrays.start, ready)
+
+    def _columns(self, allowed: Any, ready: Tensor) -> Tensor:
+        column = torch.zeros(len(allowed), dtype=ready.dtype, device=ready.device)
+        return column.masked_fill(~allowed, -torch.inf)[:, None].repeat(1, ready.shape[2])
+
+    def padded_ranks(self, values: Tensor, k: int) -> Tensor:
+        padded = values.new_full((*values.shape, k), -torch.inf)
+        padded[..., 0] = values
+        return padded
+
+    def stacked(self, rows: list[Tensor], like: Tensor) -> Tensor:
+        return torch.stack(rows, 1) if rows else like.new_empty(len(like), 0)
+
+    def stacked_words(self, values: list[Tensor]) -> Tensor:
+        return torch.stack(values)
+
+    def noise(self, like: Tensor) -> Tensor:
+        drawn = torch.empty_like(like).exponential_(generator=self.generator)
+        return -drawn.log()
+
+
+def to_device(arrays: Arrays, device: torch.device) -> Arrays:
+    """The same arrays as tensors on a device."""
+
+    def moved(value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            return torch.from_numpy(value).to(device)
+        if isinstance(value, Plan):
+            return Plan(
+                tuple(Level(*map(moved, level)) for level in value.levels), moved(value.result)
+            )
+        return value
+
+    return replace(arrays, **{f.name: moved(getattr(arrays, f.name)) for f in fields(arrays)})

@@ -1,0 +1,1 @@
+"""From words to scores to mentions. Needs PyTorch: `pip install discotag[train]`."""

@@ -1,0 +1,358 @@
+"""The tagging layer: scores in, sound mentions, probabilities and losses out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, TypeVar, cast
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from discotag.errors import DiscotagError
+from discotag.inference import torch_backend as backend
+from discotag.inference.arrays import compile_grammar
+from discotag.inference.containment import Relation, base_arcs, containing_grammar, relations
+from discotag.inference.gold import GoldBatch, collate, find_gold, gold_of_tags
+from discotag.mentions import Mention, check_inside
+from discotag.model.objectives import OBJECTIVES, gold_scores
+from discotag.scheme import Scheme, UnknownLabel
+
+REDUCTIONS: Final = ("mean", "word_mean", "sum", "none")
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def _eager(method: Method) -> Method:
+    """Leave this out of what `torch.compile` compiles: the loop over words is not for it."""
+    return cast(Method, torch.compiler.disable(method))  # type: ignore[no-untyped-call]
+
+
+class InvalidScores(DiscotagError):
+    """Scores, masks or gold of the wrong shape or kind, or that no tag sequence can have."""
+
+
+class TaggingLayer(nn.Module):
+    """A layer on top of any model that scores tags.
+
+    All methods take `scores`, (batch, words, tags) in the order of `scheme.tags`, and an optional
+    `mask`, (batch, words), of any form: padding left or right, holes. Half precision is computed in
+    float32. Scores may be -inf, but neither NaN nor inf.
+
+    Args:
+        scheme: What the tags mean.
+        arc_weights: Learn a weight for each arc of the grammar, as a CRF does for its transitions;
+            the paper has none.
+        check: Look for NaN and for sentences that no sequence is possible for, and raise
+            `InvalidScores`. It makes a GPU wait for its results; without it such sentences get
+            whatever comes out.
+
+    Example:
+        >>> import torch
+        >>> from discotag import Mention, Scheme, TaggingLayer
+        >>> layer = TaggingLayer(Scheme(labels=("ADR",)))
+        >>> scores = torch.randn(1, 5, 9, requires_grad=True)
+        >>> pain = [Mention("ADR", [(0, 3)]), Mention("ADR", [(0, 2), (4, 5)])]
+        >>> layer.loss(scores, [pain]).backward()
+        >>> layer.decode(scores).shape
+        torch.Size([1, 5])
+    """
+
+    def __init__(self, scheme: Scheme, *, arc_weights: bool = False, check: bool = True) -> None:
+        super().__init__()
+        self.scheme = scheme
+        self.check = check
+        number = compile_grammar(scheme.grammar, weighted=True).arcs
+        self.arc_weights = nn.Parameter(torch.zeros(number)) if arc_weights else None
+
+    def extra_repr(self) -> str:
+        """What `print` shows of the layer."""
+        return f"{self.scheme}, arc_weights={self.arc_weights is not None}"
+
+    @_eager
+    def decode(self, scores: Tensor, mask: Tensor | None = None) -> Tensor:
+        """The best tags, (batch, words), as indices into `scheme.tags`; -1 under no mask."""
+        mask = self._checked(scores, mask)
+        tags, best = backend.best_tags(self.scheme.grammar, scores, mask, self.arc_weights)
+        self._check_possible(best)
+        return tags
+
+    def decode_mentions(
+        self, scores: Tensor, mask: Tensor | None = None
+    ) -> list[frozenset[Mention]]:
+        """For each sentence the mentions that its best tags stand for, counted in its words."""
+        names = self.scheme.tags
+        return [
+            self.scheme.decode([names[tag] for tag in row if tag >= 0])
+            for row in self.decode(scores, mask).tolist()
+        ]
+
+    @_eager
+    def log_partition(self, scores: Tensor, mask: Tensor | None = None) -> Tensor:
+        """The log-sum of the scores of all well-formed sequences, (batch,); differentiable once."""
+        mask = self._checked(scores, mask)
+        total = backend.log_partition(self.scheme.grammar, scores, mask, self.arc_weights)
+        self._check_possible(total)
+        return total
+
+    @_eager
+    def marginals(self, scores: Tensor, mask: Tensor | None = None) -> Tensor:
+        """The probability of each tag of each word, (batch, words, tags); 0 under no mask."""
+        mask = self._checked(scores, mask)
+        found, total = backend.marginals(self.scheme.grammar, scores, mask, self.arc_weights)
+        self._check_possible(total)
+        return found
+
+    @_eager
+    def topk(self, scores: Tensor, mask: Tensor | None = None, *, k: int) -> tuple[Tensor, Tensor]:
+        """The k best sequences, (batch, k, words), and their scores, (batch, k), best first.
+
+        Where fewer exist, the rest have score -inf and tags -1. Scores minus `log_partition` are
+        log-probabilities.
+        """
+        if k < 1:
+            raise InvalidScores(f"k must be at least 1, got {k}")
+        mask = self._checked(scores, mask)
+        tags, best = backend.k_best(self.scheme.grammar, scores, mask, self.arc_weights, k)
+        self._check_possible(best[:, 0])
+        return tags, best
+
+    @_eager
+    def sample(
+        self,
+        scores: Tensor,
+        mask: Tensor | None = None,
+        *,
+        number: int = 1,
+        generator: torch.Generator | None = None,
+    ) -> Tensor:
+        """Sequences drawn by their probability, (batch, number, words); -1 under no mask."""
+        if number < 1:
+            raise InvalidScores(f"number must be at least 1, got {number}")
+        mask = self._checked(scores, mask)
+        tags, total = backend.sample(
+            self.scheme.grammar, scores, mask, self.arc_weights, number, generator
+        )
+        self._check_possible(total)
+        return tags
+
+    @_eager
+    def entropy(self, scores: Tensor, mask: Tensor | None = None) -> Tensor:
+        """The entropy of the distribution over sequences, (batch,), in nats; differentiable."""
+        if self.check:
+            self.log_partition(scores.detach(), mask)  # refuses what has no distribution
+        mask = self._checked(scores, mask)
+        if mask is not None:  # nothing may come of padding, not even NaN
+            scores = scores.masked_fill(~mask[..., None], 0)
+        return backend.entropy(self.scheme.grammar, scores, mask, self.arc_weights)
+
+    @_eager
+    def mention_probability(
+        self, scores: Tensor, mentions: Sequence[Sequence[Mention]], mask: Tensor | None = None
+    ) -> Tensor:
+        """The probability of each mention to be among those of its sentence; differentiable once.
+
+        It is exact: a sum over all sequences that contain the mention, however they tag it.
+
+        Args:
+            scores: (batch, words, tags).
+            mask: (batch, words).
+            mentions: For each sentence any mentions, counted in the words that have the mask.
+
+        Returns:
+            (batch, most mentions of a sentence), 0 where a sentence has fewer.
+        """
+        total = self.log_partition(scores, mask)
+        mask = self._checked(scores, mask)
+        lengths, order = self._words(scores, mask)
+        self._check_number("mentions", mentions, scores)
+        found = total.new_zeros(len(scores), max(map(len, mentions), default=0))
+        by_label: dict[str, list[tuple[int, int]]] = {}
+        for row, each in enumerate(mentions):
+            for place, mention in enumerate(each):
+                check_inside(mention, lengths[row])
+                by_label.setdefault(mention.label, []).append((row, place))
+        for label, places in by_label.items():
+            if label not in self.scheme.labels:
+                raise UnknownLabel(
+                    f"the label {label!r} is none of the scheme's: {' '.join(self.scheme.labels)}"
+                )
+            table = np.full((len(places), scores.shape[1]), Relation.APART, dtype=np.int64)
+            for number, (row, place) in enumerate(places):
+                length = lengths[row]
+                table[number, :length] = relations(length, mentions[row][place])
+            rows, columns = (
+                torch.tensor(each, device=scores.device) for each in zip(*places, strict=True)
+            )
+            relation = torch.from_numpy(table).to(scores.device)
+            if order is not None:  # from words to positions
+                relation = torch.zeros_like(relation).scatter(1, order[rows], relation)
+            inside = self._log_containing(
+                label, scores[rows], relation, None if mask is None else mask[rows]
+            )
+            found = found.index_put((rows, columns), (inside - total[rows]).exp())
+        return found
+
+    def _log_containing(
+        self, label: str, scores: Tensor, relation: Tensor, mask: Tensor | None
+    ) -> Tensor:
+        """The log-sum over the sequences that contain a mention, (batch,)."""
+        weighted = self.arc_weights is not None
+        grammar = containing_grammar(self.scheme, label, weighted=weighted)
+        weights = None
+        if self.arc_weights is not None:
+            arcs = torch.from_numpy(base_arcs(self.scheme, label)).to(scores.device)
+            weights = self.arc_weights[arcs]
+        # A word's tags count only in its own relation: (batch, words, relations * tags).
+        same = (
+            relation[..., None, None] == torch.arange(len(Relation), device=scores.device)[:, None]
+        )
+        related = torch.where(same, scores[:, :, None], -torch.inf).flatten(2)
+        return backend.log_partition(grammar, related, mask, weights)
+
+    @_eager
+    def loss(
+        self,
+        scores: Tensor,
+        gold: Sequence[Iterable[Mention]] | Tensor,
+        mask: Tensor | None = None,
+        *,
+        objective: str = "nll",
+        reduction: str = "mean",
+        known_slots: Sequence[Mapping[int, int]] | None = None,
+    ) -> Tensor:
+        """How unlikely the gold mentions are, in nats.
+
+        Args:
+            scores: (batch, words, tags).
+            mask: (batch, words).
+            gold: For each sentence its mentions, counted in the words that have the mask; or tags,
+                (batch, words), of which those under no mask are not looked at.
+            objective: `nll`, of one tagging; `soft_em`, of all namings of the slots together;
+                `hard_em`, of the best naming; `weakly_soft_em` and `weakly_hard_em`, the same where
+                some slots are known. With structural naming they are all the same.
+            reduction: `mean` over sentences, `word_mean` over words, `sum` or `none`.
+            known_slots: For each sentence the slots that are known, word to slot. One names the
+                slots of its whole mention set; where they contradict each other they name none.
+
+        Raises:
+            Incompatible: Gold mentions do not fit the scheme; `Scheme.problems` tells before.
+            IllFormed: Gold tags break a rule.
+        """
+        if objective not in OBJECTIVES:
+            raise InvalidScores(
+                f"objective must be one of {', '.join(OBJECTIVES)}, got {objective!r}"
+            )
+        if reduction not in REDUCTIONS:
+            raise InvalidScores(
+                f"reduction must be one of {', '.join(REDUCTIONS)}, got {reduction!r}"
+            )
+        if objective.startswith("weakly") and known_slots is None:
+            raise InvalidScores(f"{objective} needs known_slots")
+        total = self.log_partition(scores, mask)
+        mask = self._checked(scores, mask)
+        lengths, order = self._words(scores, mask)
+        self._check_number("gold", gold, scores)
+        if known_slots is not None:
+            self._check_number("known slots", known_slots, scores)
+        if isinstance(gold, Tensor) and gold.shape != scores.shape[:2]:
+            raise InvalidScores(
+                f"gold tags must have shape {tuple(scores.shape[:2])}, got {tuple(gold.shape)}"
+            )
+        batch = self._gold(gold, mask, lengths, objective, known_slots)
+        losses = total - gold_scores(batch, order, scores, self.arc_weights, objective)
+        if reduction == "none":
+            return losses
+        if reduction == "sum":
+            return losses.sum()
+        return losses.sum() / max(1, len(lengths) if reduction == "mean" else sum(lengths))
+
+    def _gold(
+        self,
+        gold: Sequence[Iterable[Mention]] | Tensor,
+        mask: Tensor | None,
+        lengths: Sequence[int],
+        objective: str,
+        known_slots: Sequence[Mapping[int, int]] | None,
+    ) -> GoldBatch:
+        taggings = self._taggings(gold, mask) if isinstance(gold, Tensor) else None
+        weighted = self.arc_weights is not None
+        golds = []
+        for row, length in enumerate(lengths):
+            try:
+                if taggings is not None and objective == "nll":
+                    golds.append(gold_of_tags(self.scheme, taggings[row], weighted))
+                    continue
+                given = self.scheme.decode(taggings[row]) if taggings is not None else gold[row]
+                listed = list(given)
+                mentions = frozenset(listed)
+                if len(mentions) < len(listed):
+                    self.scheme.layers(length, listed)  # says which is given twice
+                known = frozenset(known_slots[row].items()) if known_slots else frozenset()
+                every = objective != "nll"
+                golds.append(find_gold(self.scheme, length, mentions, known, every, weighted))
+            except DiscotagError as error:
+                error.args = (f"sentence {row} of the batch: {error}",)
+                raise
+        return collate(golds)
+
+    def _taggings(self, gold: Tensor, mask: Tensor | None) -> list[tuple[str, ...]]:
+        """Gold given as indices, by name, without those under no mask."""
+        names = dict(enumerate(self.scheme.tags))
+        allowed = torch.ones_like(gold, dtype=torch.bool) if mask is None else mask
+        return [
+            tuple(names.get(tag, str(tag)) for tag, here in zip(tags, mine, strict=True) if here)
+            for tags, mine in zip(gold.tolist(), allowed.tolist(), strict=True)
+        ]
+
+    def _words(self, scores: Tensor, mask: Tensor | None) -> tuple[list[int], Tensor | None]:
+        """The number of words of each sentence, and the position of each word, (batch, words)."""
+        if mask is None:
+            return [scores.shape[1]] * len(scores), None
+        order = (~mask).to(torch.int8).argsort(dim=1, stable=True)
+        return mask.sum(1).tolist(), order
+
+    def _checked(self, scores: Tensor, mask: Tensor | None) -> Tensor | None:
+        """The mask as the backends want it; raises `InvalidScores`."""
+        tags = len(self.scheme.tags)
+        if scores.ndim != 3 or scores.shape[2] != tags or not scores.is_floating_point():
+            raise InvalidScores(
+                f"scores must be floats of shape (batch, words, {tags}), "
+                f"got {scores.dtype} of shape {tuple(scores.shape)}"
+            )
+        if mask is not None:
+            if mask.shape != scores.shape[:2]:
+                raise InvalidScores(
+                    f"the mask must have shape {tuple(scores.shape[:2])}, got {tuple(mask.shape)}"
+                )
+            mask = mask.to(device=scores.device, dtype=torch.bool)
+            if not mask.is_cuda and bool(mask.all()):
+                mask = None
+        if self.check:
+            bad = ~(scores.detach() < torch.inf)
+            if mask is not None:
+                bad &= mask[..., None]
+            if bool(bad.any()):
+                sentence, word, tag = bad.nonzero()[0].tolist()
+                value = scores[sentence, word, tag].item()
+                raise InvalidScores(
+                    f"sentence {sentence}, position {word}, tag {self.scheme.tags[tag]}: "
+                    f"the score is {value}; scores must be numbers or -inf"
+                )
+        return mask
+
+    def _check_possible(self, values: Tensor) -> None:
+        """Raise if some sentence has no sequence of a finite score."""
+        if self.check:
+            impossible = values.detach() == -torch.inf
+            if bool(impossible.any()):
+                sentence = impossible.nonzero()[0].item()
+                raise InvalidScores(
+                    f"sentence {sentence}: no well-formed tag sequence has a finite score; "
+                    "too many of its scores are -inf"
+                )
+
+    def _check_number(self, name: str, given: Sequence[object] | Tensor, scores: Tensor) -> None:
+        if len(given) != len(scores):
+            raise InvalidScores(f"{len(scores)} sentences have scores, but {len(given)} {name}")
