@@ -11,21 +11,22 @@ help:
 	@sed -n 's/^# make/make/p' Makefile
 
 # A stamp in the environment for each set of packages: set-up runs again only when these change.
-$(BIN)/python:
+$(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "discotag needs Python 3.11 or newer; try: make PYTHON=python3.12" >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
 
-$(VENV)/.base: $(BIN)/python pyproject.toml constraints.txt
+$(VENV)/.base: $(VENV)/.made pyproject.toml constraints.txt
 	$(PIP) install -c constraints.txt -e .
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base
-	$(PIP) install -c constraints.txt -e '.[dev]'
+	$(PIP) install -c constraints.txt -e '.[dev,train]'
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.base
-	$(PIP) install -c constraints.txt -e '.[bench]'
+	$(PIP) install -c constraints.txt -e '.[bench,train]'
 	@touch $@
 
 demo: $(VENV)/.base
@@ -56,6 +57,7 @@ format: $(VENV)/.dev
 # make bench  the figures of README and docs
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/scheme.py
+	$(BIN)/python benchmarks/inference.py
 
 # make clean  remove the environment and caches
 clean:

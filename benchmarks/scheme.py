@@ -90,8 +90,7 @@ def compile_time(scheme: Scheme) -> dict[str, float]:
     """Seconds from labels and slots to the minimal grammar."""
 
     def compile_anew() -> None:
-        structural = scheme.naming == "structural"
-        build_grammar(build_rules(scheme.tagset, scheme.slots, structural))
+        build_grammar(build_rules(scheme.tagset, scheme.slots, scheme.structural))
 
     grammar = scheme.grammar
     return {

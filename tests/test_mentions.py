@@ -36,6 +36,27 @@ def test_what_a_mention_knows():
     assert str(mention) == "ADR [1:3 5:6]"
 
 
+def test_mentions_are_plain_data_in_characters():
+    sentence = Sentence(["a", "b"], text="a b", offsets=[(0, 1), (2, 3)], start=10)
+    assert sentence.as_data(Mention("X", [(0, 2)], score=0.5)) == {
+        "label": "X",
+        "text": "a b",
+        "fragments": [[10, 13]],
+        "start": 10,
+        "end": 13,
+        "score": 0.5,
+    }
+    with pytest.raises(InvalidMention, match="past the end"):
+        sentence.as_data(Mention("X", [(1, 3)]))
+
+
+def test_mentions_compare_with_mentions_only():
+    assert Mention("A", [(0, 1)]) <= Mention("A", [(0, 1)])
+    assert Mention("A", [(0, 1)]) < Mention("A", [(0, 2)])
+    with pytest.raises(TypeError):
+        _ = Mention("A", [(0, 1)]) < 3
+
+
 def test_mentions_sort_by_position():
     mentions = [Mention("B", [(0, 2)]), Mention("A", [(3, 4)]), Mention("A", [(0, 2)])]
     assert [m.label for m in sorted(mentions)] == ["A", "B", "A"]
@@ -59,13 +80,15 @@ def test_mentions_sort_by_position():
 def test_fragments_that_cannot_be(fragments, message):
     with pytest.raises(InvalidMention, match=message) as caught:
         Mention("ADR", fragments)
+    with pytest.raises(InvalidMention, match=message):
+        Mention("ADR", tuple(fragments) if isinstance(fragments, list) else fragments)
     assert isinstance(caught.value, DiscotagError)
     assert isinstance(caught.value, ValueError)
 
 
-@pytest.mark.parametrize("label", ["", None, 3])
+@pytest.mark.parametrize("label", ["", None, 3, "A\nB"])
 def test_labels_that_cannot_be(label):
-    with pytest.raises(InvalidMention, match="needs a label"):
+    with pytest.raises(InvalidMention, match="needs a printable label"):
         Mention(label, [(0, 1)])
 
 
@@ -111,7 +134,11 @@ def test_a_sentence_may_hold_a_mention_twice_and_may_be_empty():
         ({"text": "pain", "offsets": []}, "1 words but 0 offsets"),
         ({"text": "a pain", "offsets": [(0, 4)]}, "word 0, 'pain', .* 0 to 4, .* 'a pa'"),
         ({"text": "pain", "offsets": [(-4, 4)]}, "word 0"),
-        ({"text": "pain", "offsets": [(0, 9)], "words": ["pain "]}, "word 0"),
+        ({"text": "pain", "offsets": [(0, 9)]}, "word 0"),
+        ({"text": "painx", "offsets": [(0, -1)]}, "word 0"),
+        ({"text": "pain", "offsets": [(0, 1, 2)]}, "pairs"),
+        ({"text": "pain", "offsets": [(0.0, 4.0)]}, "whole numbers"),
+        ({"text": "pain", "offsets": [(0, 4)], "start": -1}, "character -1"),
     ],
 )
 def test_text_that_does_not_fit_its_words(arguments, message):
@@ -144,6 +171,10 @@ def test_a_document_counts_through_its_sentences():
     assert document.mentions[1].shifted(-2) == second.mentions[0]
     with pytest.raises(InvalidSentence, match="sentence 1 .* character 6"):
         Document([first, second], text="Sore. Glad")
+    with pytest.raises(InvalidSentence, match="sentence 1"):
+        Document([first, first], text="Sore. Sad")
+    with pytest.raises(InvalidSentence, match="sentence 0"):
+        Document([Sentence(["Sad"])], text="Sad")
 
 
 @pytest.mark.parametrize(
@@ -157,6 +188,7 @@ def test_a_document_counts_through_its_sentences():
         ("a b", "", None),
         ("", "a", None),
         ("a a b", "a a b", ((0, 3),)),
+        ("a b b c", "a b c", ((0, 1), (2, 4))),
     ],
 )
 def test_locate(words, wanted, fragments):

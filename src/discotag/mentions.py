@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import total_ordering
 from itertools import pairwise
 from operator import index
 
@@ -21,6 +22,7 @@ class InvalidSentence(DiscotagError):
     """A sentence or document whose words, offsets and text do not agree."""
 
 
+@total_ordering
 @dataclass(frozen=True, slots=True, eq=False)
 class Mention:
     """A label and the runs of words it covers.
@@ -50,8 +52,8 @@ class Mention:
     score: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.label, str) or not self.label:
-            raise InvalidMention(f"a mention needs a label, got {self.label!r}")
+        if not isinstance(self.label, str) or not self.label or not self.label.isprintable():
+            raise InvalidMention(f"a mention needs a printable label, got {self.label!r}")
         if not _is_one_run(self.fragments):
             object.__setattr__(self, "fragments", _normalised(self.fragments))
 
@@ -88,7 +90,9 @@ class Mention:
     def __hash__(self) -> int:
         return hash((self.label, self.fragments))
 
-    def __lt__(self, other: Mention) -> bool:
+    def __lt__(self, other: object) -> bool:
+        if not isinstance(other, Mention):
+            return NotImplemented
         return (self.fragments, self.label) < (other.fragments, other.label)
 
     def __str__(self) -> str:
@@ -129,11 +133,12 @@ class Sentence:
         if isinstance(self.words, str):
             raise InvalidSentence("words must be a list of words, not one string")
         object.__setattr__(self, "words", tuple(self.words))
+        if self.start < 0:
+            raise InvalidSentence(f"a sentence cannot start at character {self.start}")
         if (self.text is None) != (self.offsets is None):
             raise InvalidSentence("a sentence has both text and offsets, or neither")
         if self.text is not None and self.offsets is not None:
-            object.__setattr__(self, "offsets", tuple((s, e) for s, e in self.offsets))
-            _check_offsets(self.words, self.offsets, self.text)
+            object.__setattr__(self, "offsets", _checked_offsets(self))
         mentions = sorted(self.mentions)
         for mention in mentions:
             check_inside(mention, len(self.words))
@@ -147,10 +152,32 @@ class Sentence:
         """
         if self.offsets is None:
             raise InvalidSentence("a sentence without text has no characters to point at")
+        check_inside(mention, len(self.words))
         return tuple(
             (self.start + self.offsets[first][0], self.start + self.offsets[end - 1][1])
             for first, end in mention.fragments
         )
+
+    def as_data(self, mention: Mention) -> dict[str, object]:
+        """A mention as plain data, its fragments in characters of the document's text.
+
+        Raises:
+            InvalidSentence: The text of this sentence is not known.
+
+        Example:
+            >>> toes = Mention("ADR", [(0, 1)])
+            >>> Sentence(["toes"], [toes], text="toes", offsets=[(0, 4)]).as_data(toes)
+            {'label': 'ADR', 'text': 'toes', 'fragments': [[0, 4]], 'start': 0, 'end': 4}
+        """
+        fragments = [list(fragment) for fragment in self.characters(mention)]
+        data: dict[str, object] = {
+            "label": mention.label,
+            "text": self._spelt(mention).text,
+            "fragments": fragments,
+            "start": fragments[0][0],
+            "end": fragments[-1][1],
+        }
+        return data if mention.score is None else data | {"score": mention.score}
 
     def _spelt(self, mention: Mention) -> Mention:
         if self.text is None or self.offsets is None:
@@ -169,7 +196,8 @@ class Document:
     """Sentences in order, and the text they were cut from if that is known.
 
     Raises:
-        InvalidSentence: A sentence's text does not stand in `text` at its `start`.
+        InvalidSentence: A sentence's text does not stand in `text` at its `start`, or the
+            sentences are not in order.
 
     Example:
         >>> document = Document([Sentence(["Tired", "."]), Sentence(["Sore", "."])])
@@ -185,12 +213,15 @@ class Document:
         object.__setattr__(self, "sentences", tuple(self.sentences))
         if self.text is None:
             return
+        passed = 0
         for number, sentence in enumerate(self.sentences):
-            if sentence.text is None or not self.text.startswith(sentence.text, sentence.start):
+            start, text = sentence.start, sentence.text
+            if text is None or start < passed or not self.text.startswith(text, start):
                 raise InvalidSentence(
-                    f"sentence {number} does not stand in the document's text "
-                    f"at character {sentence.start}"
+                    f"sentence {number} does not stand in the document's text at character "
+                    f"{start}, or not after the sentence before"
                 )
+            passed = start + len(text)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -219,7 +250,8 @@ def check_inside(mention: Mention, length: int) -> None:
 def locate(words: Sequence[str], wanted: Sequence[str]) -> tuple[Fragment, ...] | None:
     """Where `wanted` stands in `words`: as a run, else as the tightest ordered subsequence.
 
-    Of several places that are equally tight the first is taken.
+    Of several places that are equally tight the first is taken, and in it the words that stand
+    furthest right.
 
     Returns:
         Fragments, or None if the words do not occur in this order.
@@ -237,14 +269,13 @@ def locate(words: Sequence[str], wanted: Sequence[str]) -> tuple[Fragment, ...] 
             place = places[-1] - 1
             while place >= 0 and words[place] != word:
                 place -= 1
-            if place < 0:
-                break
+            if place < 0:  # nor will it be found for an earlier end
+                return None if best is None else _normalised([(at, at + 1) for at in best])
             places.append(place)
-        else:
-            places.reverse()
-            if best is None or places[-1] - places[0] <= best[-1] - best[0]:
-                best = places
-    return None if best is None else _normalised([(place, place + 1) for place in best])
+        places.reverse()
+        if best is None or places[-1] - places[0] <= best[-1] - best[0]:
+            best = places
+    return None if best is None else _normalised([(at, at + 1) for at in best])
 
 
 def _is_one_run(fragments: object) -> bool:
@@ -287,14 +318,20 @@ def _normalised(fragments: Iterable[Fragment]) -> tuple[Fragment, ...]:
     return tuple(joined)
 
 
-def _check_offsets(words: Sequence[str], offsets: Sequence[Fragment], text: str) -> None:
+def _checked_offsets(sentence: Sentence) -> tuple[Fragment, ...]:
+    words, text = sentence.words, sentence.text or ""
+    try:
+        offsets = tuple((index(start), index(end)) for start, end in sentence.offsets or ())
+    except (TypeError, ValueError):
+        raise InvalidSentence("offsets must be pairs (start, end) of whole numbers") from None
     if len(words) != len(offsets):
         raise InvalidSentence(f"{len(words)} words but {len(offsets)} offsets")
     passed = 0
     for number, (word, (start, end)) in enumerate(zip(words, offsets, strict=True)):
-        if start < passed or text[start:end] != word:
+        if not passed <= start <= end <= len(text) or text[start:end] != word:
             raise InvalidSentence(
                 f"word {number}, {word!r}, does not stand at characters {start} to {end}, "
                 f"where the text has {text[max(start, 0) : max(end, 0)]!r}"
             )
         passed = end
+    return offsets

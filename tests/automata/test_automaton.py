@@ -63,9 +63,9 @@ def test_questions_that_need_a_deterministic_automaton():
 
 
 def test_dot_joins_the_symbols_of_an_edge_and_escapes():
-    automaton = Automaton(('"', "b"), 2, (Arc(0, '"', 1), Arc(0, "b", 1)), frozenset({1}))
+    automaton = Automaton(('"', "b\\"), 2, (Arc(0, '"', 1), Arc(0, "b\\", 1)), frozenset({1}))
     dot = to_dot(automaton, name="x")
-    assert '0 -> 1 [label="\\"\\nb"];' in dot
+    assert '0 -> 1 [label="\\"\\nb\\\\"];' in dot
     assert "1 [shape=doublecircle];" in dot
     assert "start -> 0;" in dot
     assert "ε" in to_dot(Automaton((), 1, (Arc(0, EPSILON, 0),), frozenset()))

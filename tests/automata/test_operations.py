@@ -96,6 +96,15 @@ def test_the_empty_language_is_one_state():
     assert (nothing.size, nothing.arcs, nothing.finals) == (1, (), frozenset())
 
 
+def test_minimise_refines_until_nothing_changes():
+    # Each state of a chain differs from the next only after a walk to the end.
+    chain = tuple(Arc(n, "a", n + 1) for n in range(20))
+    twice = tuple(Arc(n + 21 if n else 0, "b", n + 22) for n in range(20))
+    ends = tuple(Arc(n + 21, "a", n + 22) for n in range(1, 20))
+    both = Automaton(("a", "b"), 42, chain + twice[:1] + ends, frozenset({20, 41}))
+    assert minimise(both).size == 21
+
+
 def test_unfold_takes_states_of_any_kind():
     balanced = unfold(
         "ab",

@@ -15,7 +15,7 @@ FIGURE_MENTIONS = [
 FIGURE_TAGS = "CB CI O O DB-Bx DI-O DI-Bx DI-By DI-O DI-By DI-Iy O"
 
 
-def discotag(*arguments):
+def discotag(*arguments, **environment):
     """The program as the shell runs it."""
     return subprocess.run(
         [sys.executable, "-m", "discotag", "scheme", *arguments],
@@ -24,7 +24,7 @@ def discotag(*arguments):
         encoding="utf-8",
         timeout=60,
         check=False,
-        env={"COLUMNS": "100", "PYTHONIOENCODING": "utf-8"},
+        env={"COLUMNS": "100", "PYTHONIOENCODING": "utf-8", **environment},
     )
 
 
@@ -60,6 +60,13 @@ def test_encodes_and_decodes_as_data():
     decoded = json.loads(ok(FIGURE, "--tags", FIGURE_TAGS, "--json"))["example"]
     assert decoded == encoded
     assert sorted(mention["text"] for mention in decoded["mentions"]) == sorted(FIGURE_MENTIONS)
+    for mention in decoded["mentions"]:
+        parts = [FIGURE[start:end] for start, end in mention["fragments"]]
+        assert " ".join(parts) == mention["text"]
+        assert [mention["start"], mention["end"]] == [
+            mention["fragments"][0][0],
+            mention["fragments"][-1][1],
+        ]
 
 
 def test_data_of_the_scheme():
@@ -94,6 +101,40 @@ def test_semantic_naming_and_tags_without_words():
     assert "0 2" in shown
 
 
+@pytest.mark.parametrize("text", ["pain [/b]", "[sic] pain", "take :pill:", "a\\[b"])
+def test_text_is_shown_as_it_is(text):
+    shown = ok(text, "-m", text).splitlines()
+    assert shown[0] == text
+    assert text in shown[-1]  # the decoded mention
+    assert "[red]" in ok("--label", "[red]")
+
+
+def test_what_would_move_the_cursor_is_made_visible():
+    assert "\x1b" not in ok("a\x1b[31m b", "-m", "a\x1b[31m")
+
+
+def test_a_terminal_that_knows_only_ascii():
+    done = discotag("a b c", "-m", "a c", PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "DB-Bx DI-O DI-By" in done.stdout
+
+
+def test_nothing_is_cut_off_in_a_narrow_terminal():
+    done = discotag("pain shoulders", "-m", "pain shoulders", COLUMNS="20")
+    assert "…" not in done.stdout
+    large = ["--slots", "4", "--naming", "semantic", "--gap-mentions"]
+    assert "4424677" in ok(*large, *[f"--label={c}" for c in "A"])
+
+
+def test_labels_that_hold_an_equals_sign():
+    shown = json.loads(ok("a b", "--label", "A=B", "--label", "C", "-m", "A=B=a", "--json"))
+    assert shown["example"]["tags"] == ["CB:A=B", "O"]
+
+
+def test_many_words_are_drawn_in_time():
+    assert ok("--tags", " ".join(["CB"] * 20_000)).count("ADR") >= 20_000
+
+
 def test_dot():
     dot = ok("--dot", "--slots", "0")
     assert dot.startswith('digraph "discotag" {')
@@ -110,6 +151,8 @@ def test_dot():
         (["a b", "-m", "z"], "mention 'z': its words do not stand in the sentence in order"),
         (["a b", "-m", "0:5"], "reaches past the end of its sentence, which has 2 words"),
         (["a b", "-m", "1:1"], "fragment (1, 1) is empty"),
+        (["a b", "-m", "0:1 z"], "mention '0:1 z': its words"),
+        (["a", "--tags", "O O"], "1 words but 2 tags"),
         (["a b", "-m", "a", "--label", "A", "--label", "B"], "write one of A=…, B=…"),
         (["a b c", "-m", "a c", "-m", "b"], "mention_in_gap: a continuous mention stands in a gap"),
         (["a b", "-m", "a", "-m", "a"], "same_words: the same mention is given twice"),
@@ -124,7 +167,13 @@ def test_bad_input_ends_in_one_line(arguments, message):
 
 @pytest.mark.parametrize(
     "arguments",
-    [["-m", "a"], ["a", "-m", "a", "--tags", "O"], ["--dot", "--json"], ["--naming", "odd"]],
+    [
+        ["-m", "a"],
+        ["a", "-m", "a", "--tags", "O"],
+        ["--dot", "--json"],
+        ["--dot", "a"],
+        ["--naming", "odd"],
+    ],
 )
 def test_wrong_usage_exits_2(arguments):
     done = discotag(*arguments)

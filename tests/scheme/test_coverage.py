@@ -61,7 +61,7 @@ def test_craft_extract():
     )
     assert reasons == {
         "too_many_slots": 21,
-        "mention_in_gap": 14,
+        "mention_in_gap": 15,
         "uneven_components": 14,
         "not_a_product": 1,
     }

@@ -11,16 +11,15 @@ from oracle import SCHEMES, is_well_formed, mentions_of, name
 
 ACCEPTED_UP_TO = 7
 TWO_LABELS = [
-    Scheme(("ADR", "Drug"), 2, "semantic"),
-    Scheme(("ADR", "Drug"), 2),
-    Scheme(("ADR", "Drug"), 2, gap_mentions=True),
+    Scheme(("ADR", "Drug"), scheme.slots, scheme.naming, scheme.gap_mentions) for scheme in SCHEMES
 ]
 every_scheme = pytest.mark.parametrize("scheme", SCHEMES, ids=name)
 one_or_two_labels = pytest.mark.parametrize("scheme", [*SCHEMES, *TWO_LABELS], ids=name)
 
 
 def lengths(scheme):
-    return range(7 if len(scheme.labels) == 1 else 6)
+    """Up to 6 for one label and 5 for two; 25^5 would be 10 million sequences, so there up to 4."""
+    return range(7 if len(scheme.labels) == 1 else 6 if len(scheme.tags) < 25 else 5)
 
 
 def as_words(mentions):
@@ -63,12 +62,16 @@ def number_of_namings(scheme, length, mentions):
     return number
 
 
-def all_mention_sets(words, most):
-    """Every set of up to `most` mentions of one label over so many words."""
+def all_mention_sets(words, most, labels):
+    """Every set of up to `most` mentions of these labels over so many words."""
     patterns = [
         [word for word in range(words) if bits >> word & 1] for bits in range(1, 1 << words)
     ]
-    mentions = [Mention("ADR", [(word, word + 1) for word in pattern]) for pattern in patterns]
+    mentions = [
+        Mention(label, [(word, word + 1) for word in pattern])
+        for pattern in patterns
+        for label in labels
+    ]
     for size in range(most + 1):
         yield from combinations(mentions, size)
 
@@ -78,9 +81,19 @@ def all_mention_sets(words, most):
 @pytest.mark.parametrize(("words", "most"), [(1, 1), (2, 3), (3, 7), (4, 15), (5, 4)])
 @every_scheme
 def test_mentions_encode_exactly_if_a_sequence_stands_for_them(scheme, words, most):
+    check_mention_sets(scheme, words, most)
+
+
+@pytest.mark.parametrize(("words", "most"), [(1, 2), (2, 6), (3, 4), (4, 3), (5, 2)])
+@pytest.mark.parametrize("scheme", TWO_LABELS, ids=name)
+def test_mentions_of_two_labels_too(scheme, words, most):
+    check_mention_sets(scheme, words, most)
+
+
+def check_mention_sets(scheme, words, most):
     expressible = {scheme.decode(tags) for tags in scheme.grammar.words(words)}
     met = 0
-    for mentions in all_mention_sets(words, most):
+    for mentions in all_mention_sets(words, most, scheme.labels):
         try:
             tags = scheme.encode(words, mentions)
         except Incompatible:

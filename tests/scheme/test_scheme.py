@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discotag import IllFormed, Incompatible, InvalidMention, Mention, Scheme
+from discotag import (
+    DiscotagError,
+    IllFormed,
+    Incompatible,
+    InvalidMention,
+    InvalidSentence,
+    Mention,
+    Scheme,
+)
 from discotag.scheme import REASONS, Layers, MentionSet, SchemeError, UnknownLabel, UnknownTag
 from oracle import SCHEMES, mentions_of, name
 
@@ -43,7 +51,7 @@ FIGURE = (
         (ADR, "DB-Bx DI-By DI-By".split(), {m((0, 2)), m((0, 1), (2, 3))}),
         (WIDE, "DB-Bx DI-CB DI-CI DI-By".split(), {m((0, 1), (3, 4)), m((1, 3))}),
         (WIDE, "DB-Bx DI-O DI-By DI-O DI-Bz".split(), {m((0, 1), (2, 3), (4, 5))}),
-        # Couldn't walk or sleep comfortably: shared on both sides
+        # could sit or stand upright: shared on both sides
         (
             WIDE,
             "DB-Bx DI-By DI-O DI-By DI-Bz".split(),
@@ -145,7 +153,7 @@ def test_mentions_that_cannot_be_in_the_sentence():
         ADR.encode(3, [m((1, 4))])
     with pytest.raises(InvalidMention, match="0 words"):
         ADR.encode(0, [m((0, 1))])
-    with pytest.raises(InvalidMention, match="cannot have -1 words"):
+    with pytest.raises(InvalidSentence, match="cannot have -1 words"):
         ADR.encode(-1, [])
     with pytest.raises(UnknownLabel, match="Drug .* none of the scheme's: ADR"):
         ADR.encode(3, [m((1, 2), label="Drug")])
@@ -159,6 +167,11 @@ def test_mentions_that_cannot_be_in_the_sentence():
         ({"labels": ("A", "A")}, "each once"),
         ({"labels": ("A B",)}, "white space"),
         ({"labels": ("",)}, "white space"),
+        ({"labels": ("A\x1b[31m",)}, "printable"),
+        ({"labels": None}, "list of labels"),
+        ({"labels": [["A"]]}, "printable text"),
+        ({"labels": ("A",), "slots": True}, "0 to 4"),
+        ({"labels": ("A",), "gap_mentions": "no"}, "True or False"),
         ({"labels": ("A",), "slots": 5}, "0 to 4, got 5"),
         ({"labels": ("A",), "slots": -1}, "0 to 4"),
         ({"labels": ("A",), "slots": 2.0}, "0 to 4"),
@@ -192,6 +205,78 @@ def test_the_two_layers_are_data():
     assert (swollen_and_stiff.start, swollen_and_stiff.end) == (4, 11)
     assert swollen_and_stiff.components[1] == ((6, 7), 0)
     assert ADR.write(layers) == tags
+
+
+@pytest.mark.parametrize(
+    ("length", "mentions", "reasons"),
+    [
+        (10, [m((0, 1), (5, 6), (8, 9)), m((2, 3))], ["too_many_slots", "mention_in_gap"]),
+        (
+            9,
+            [m((0, 1), (7, 8)), m((1, 2), (3, 4)), m((5, 6), (8, 9))],
+            ["interleaved_sets", "interleaved_sets"],
+        ),
+    ],
+)
+def test_problems_in_order(length, mentions, reasons):
+    problems = ADR.problems(length, mentions)
+    assert [problem.reason for problem in problems] == reasons
+    with pytest.raises(Incompatible) as caught:
+        ADR.encode(length, mentions)
+    assert caught.value.reason == reasons[0]
+    assert caught.value.mentions == tuple(sorted(caught.value.mentions))
+
+
+def test_of_rules_broken_at_one_word_the_first_is_named():
+    with pytest.raises(IllFormed) as caught:
+        ADR.decode(["DB-Bx", "DI-O"])  # rules 4 and 6
+    assert caught.value.rule == 4
+
+
+def test_only_the_mention_given_twice_is_blamed():
+    with pytest.raises(Incompatible) as caught:
+        ADR.encode(4, [m((0, 2)), m((0, 2)), m((1, 3))])
+    assert caught.value.mentions == (m((0, 2)),)
+
+
+def test_too_many_labels_are_refused_before_they_are_compiled():
+    with pytest.raises(SchemeError, match="300 labels would be too large: .* there may be 105"):
+        _ = Scheme(tuple(f"L{n}" for n in range(300))).grammar
+
+
+def test_text_is_no_sequence_of_tags_and_an_iterator_is():
+    with pytest.raises(UnknownTag):
+        ADR.decode("OOO")
+    assert ADR.decode(iter(["O", "CB"])) == {m((1, 2))}
+
+
+@pytest.mark.parametrize("slots", [2, 3, 4])
+def test_reading_gives_the_naming_that_was_written(slots):
+    scheme = Scheme(("ADR",), slots, "semantic")
+    (found,) = scheme.layers(3, [m((0, 1), (2, 3))]).sets
+    for naming in found.namings(slots):
+        assert scheme.read(scheme.write(Layers(3, (naming,), ()))).sets == (naming,)
+
+
+def test_errors_survive_being_pickled():
+    for work in (
+        lambda: ADR.encode(2, [m((0, 2)), m((0, 1))]),
+        lambda: ADR.decode(["CI"]),
+        lambda: ADR.decode(["X"]),
+    ):
+        with pytest.raises(DiscotagError) as caught:
+            work()
+        again = pickle.loads(pickle.dumps(caught.value))
+        assert str(again) == str(caught.value)
+        assert vars(again) == vars(caught.value)
+
+
+def test_one_large_group_takes_little_time():
+    # Four thousand mentions of one group, each given twice, and a chain that is no product.
+    twice = [m((0, 1), (n, n + 1)) for n in range(2, 4000)] * 2
+    assert ADR.problems(4001, twice)[0].reason == "same_words"
+    chain = [m((n, n + 2)) for n in range(4000)]
+    assert ADR.problems(4002, chain)[0].reason == "not_a_product"
 
 
 def test_schemes_are_values():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from io import TextIOWrapper
 
 import typer
 
@@ -26,6 +27,9 @@ def _group() -> None:
 
 def main() -> None:
     """Run the command line; bad input ends in one line on stderr and status 1."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # what a terminal cannot show becomes a question mark
+            stream.reconfigure(errors="replace")
     try:
         app()
     except DiscotagError as error:

@@ -7,18 +7,20 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from enum import StrEnum
+from itertools import accumulate, pairwise
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from discotag.automata import to_dot
 from discotag.errors import DiscotagError
 from discotag.mentions import Mention, Sentence, locate
-from discotag.render import draw_layers, draw_mentions
+from discotag.render import draw_layers, draw_mentions, printable
 from discotag.scheme import Layers, Scheme
-from discotag.scheme.tags import SLOT_NAMES, Layer, Part, Tag
+from discotag.scheme.tags import SLOT_NAMES, Lower, Tag, Upper
 
 COUNTED_LENGTHS = range(9)
 RANGES = re.compile(r"\d+:\d+(?:[ ,]+\d+:\d+)*")
@@ -35,8 +37,8 @@ def scheme(
         typer.Option(
             "--mention",
             "-m",
-            help="A mention to encode: its words ('pain shoulders') or its word ranges, "
-            "half-open from 0 ('0:2 4:5'). With several labels begin with 'LABEL='.",
+            help="A mention to encode: its words ('pain shoulders'), or its word ranges, half-open "
+            "from 0 ('0:2 4:5'), if it looks like that. With several labels begin with 'LABEL='.",
         ),
     ] = None,
     tags: Annotated[
@@ -69,8 +71,8 @@ def scheme(
         raise typer.BadParameter("give --mention to encode or --tags to decode, not both")
     if mention and sentence is None:
         raise typer.BadParameter("--mention needs the sentence it is in")
-    if dot and as_json:
-        raise typer.BadParameter("--dot and --json are two forms of output; choose one")
+    if dot and (as_json or sentence is not None or tags is not None):
+        raise typer.BadParameter("--dot prints the grammar alone; leave out --json and the example")
     chosen = Scheme(tuple(label or ["ADR"]), slots, str(naming), gap_mentions)
     example = None
     if tags is not None:
@@ -83,16 +85,27 @@ def scheme(
     elif as_json:
         print(json.dumps(_data(chosen, example), ensure_ascii=False))
     elif example is None:
-        _show_scheme(chosen, Console(highlight=False))
+        _show_scheme(chosen, _console())
     else:
-        _show_example(chosen, *example, Console(highlight=False))
+        _show_example(chosen, *example, _console())
 
 
 Example = tuple[Sentence, Layers, list[str]]
 
 
+def _console() -> Console:
+    """A console that prints what it is given: text of users is no markup."""
+    return Console(highlight=False, markup=False, emoji=False)
+
+
+def _sentence(words: Sequence[str], mentions: Sequence[Mention]) -> Sentence:
+    ends = list(accumulate((len(word) + 1 for word in words), initial=0))
+    offsets = tuple((start, end - 1) for start, end in pairwise(ends))
+    return Sentence(tuple(words), tuple(mentions), text=" ".join(words), offsets=offsets)
+
+
 def _encode(scheme: Scheme, words: Sequence[str], mentions: Sequence[Mention]) -> Example:
-    sentence = Sentence(tuple(words), tuple(mentions))
+    sentence = _sentence(words, mentions)
     layers = scheme.layers(len(words), sentence.mentions)
     return sentence, layers, scheme.write(layers)
 
@@ -103,17 +116,19 @@ def _decode(scheme: Scheme, tags: list[str], words: Sequence[str] | None) -> Exa
     if len(words) != len(tags):
         raise DiscotagError(f"{len(words)} words but {len(tags)} tags; give one tag for each word")
     layers = scheme.read(tags)
-    return Sentence(tuple(words), tuple(layers.mentions)), layers, tags
+    return _sentence(words, tuple(layers.mentions)), layers, tags
 
 
 def _mention(scheme: Scheme, words: Sequence[str], given: str) -> Mention:
     """A mention as typed: `[LABEL=]words` or `[LABEL=]start:end start:end`."""
-    label, equals, rest = given.partition("=")
-    if not equals or label not in scheme.labels:
-        if len(scheme.labels) > 1:
-            choices = ", ".join(f"{label}=…" for label in scheme.labels)
-            raise DiscotagError(f"mention {given!r} does not say its label; write one of {choices}")
+    label = next((label for label in scheme.labels if given.startswith(f"{label}=")), None)
+    if label is not None:
+        rest = given[len(label) + 1 :]
+    elif len(scheme.labels) == 1:
         label, rest = scheme.labels[0], given
+    else:
+        choices = ", ".join(f"{label}=…" for label in scheme.labels)
+        raise DiscotagError(f"mention {given!r} does not say its label; write one of {choices}")
     if RANGES.fullmatch(rest.strip()):
         pairs = (pair.split(":") for pair in re.split(r"[ ,]+", rest.strip()))
         return Mention(label, tuple((int(start), int(end)) for start, end in pairs))
@@ -150,10 +165,8 @@ def _data(scheme: Scheme, example: Example | None) -> dict[str, Any]:
         data["example"] = {
             "words": sentence.words,
             "tags": tags,
-            "mentions": [
-                {"label": m.label, "text": m.text, "fragments": m.fragments}
-                for m in sentence.mentions
-            ],
+            "text": sentence.text,
+            "mentions": [sentence.as_data(mention) for mention in sentence.mentions],
             "sets": [asdict(group) for group in layers.sets],
         }
     return data
@@ -161,49 +174,49 @@ def _data(scheme: Scheme, example: Example | None) -> dict[str, Any]:
 
 def _show_scheme(scheme: Scheme, console: Console) -> None:
     gaps = "gap mentions" if scheme.gap_mentions else "no gap mentions"
+    slots = "1 slot" if scheme.slots == 1 else f"{scheme.slots} slots"
     console.print(
-        f"[bold]Scheme[/bold] {', '.join(scheme.labels)} · {scheme.slots} slots · "
-        f"{scheme.naming} naming · {gaps}\n"
+        Text("Scheme ", style="bold")
+        + Text(f"{', '.join(scheme.labels)} · {slots} · {scheme.naming} naming · {gaps}\n")
     )
-    table = Table("tag", "the word is", title=f"{len(scheme.tags)} tags", title_justify="left")
+    tags = Table("tag", "the word is", title=f"{len(scheme.tags)} tags", title_justify="left")
     for name, tag in scheme.tagset.items():
-        table.add_row(name, _meaning(tag))
-    console.print(table)
-    table = Table("rule", "", "states", "arcs", title="Rules", title_justify="left")
+        tags.add_row(name, _meaning(tag))
+    rules = Table("rule", "", "states", "arcs", title="Rules", title_justify="left")
     for rule in scheme.rules:
         automaton = rule.automaton
-        table.add_row(str(rule.number), rule.text, str(automaton.size), str(len(automaton.arcs)))
+        rules.add_row(str(rule.number), rule.text, str(automaton.size), str(len(automaton.arcs)))
     grammar = scheme.grammar
-    table.add_section()
-    table.add_row(
-        "all", "the grammar, their intersection", str(grammar.size), str(len(grammar.arcs))
-    )
-    console.print(table)
-    table = Table(
-        "words", *map(str, COUNTED_LENGTHS), title="Well-formed tag sequences", title_justify="left"
-    )
-    table.add_row("sequences", *(f"{grammar.count(length)}" for length in COUNTED_LENGTHS))
-    console.print(table)
+    rules.add_section()
+    sizes = (str(grammar.size), str(len(grammar.arcs)))
+    rules.add_row("all", "the grammar, their intersection", *sizes)
+    counts = Table("words", "tag sequences", title="Well-formed", title_justify="left")
+    for length in COUNTED_LENGTHS:
+        counts.add_row(str(length), str(grammar.count(length)))
+    for table in (tags, rules, counts):
+        for column in table.columns:
+            column.overflow = "fold"
+        console.print(table)
 
 
 def _meaning(tag: Tag) -> str:
     label = f" of a mention, {tag.label}"
     slot = "" if tag.slot is None else SLOT_NAMES[tag.slot]
     meanings = {
-        (Layer.OUTSIDE, Part.NOTHING): "in no mention",
-        (Layer.OUTSIDE, Part.CONTINUOUS_BEGIN): f"the first word{label}",
-        (Layer.OUTSIDE, Part.CONTINUOUS_INSIDE): f"a further word{label}",
+        (Upper.OUTSIDE, Lower.NOTHING): "in no mention",
+        (Upper.OUTSIDE, Lower.CONTINUOUS_BEGIN): f"the first word{label}",
+        (Upper.OUTSIDE, Lower.CONTINUOUS_INSIDE): f"a further word{label}",
         (
-            Layer.SET_BEGIN,
-            Part.COMPONENT_BEGIN,
+            Upper.SET_BEGIN,
+            Lower.COMPONENT_BEGIN,
         ): f"the first of a mention set, {tag.label}, and in slot {slot}",
-        (Layer.SET_INSIDE, Part.COMPONENT_BEGIN): f"the first of a component in slot {slot}",
-        (Layer.SET_INSIDE, Part.COMPONENT_INSIDE): f"a further one of a component in slot {slot}",
-        (Layer.SET_INSIDE, Part.NOTHING): "in a gap",
-        (Layer.SET_INSIDE, Part.CONTINUOUS_BEGIN): f"in a gap, the first word{label}",
-        (Layer.SET_INSIDE, Part.CONTINUOUS_INSIDE): f"in a gap, a further word{label}",
+        (Upper.SET_INSIDE, Lower.COMPONENT_BEGIN): f"the first of a component in slot {slot}",
+        (Upper.SET_INSIDE, Lower.COMPONENT_INSIDE): f"a further one of a component in slot {slot}",
+        (Upper.SET_INSIDE, Lower.NOTHING): "in a gap",
+        (Upper.SET_INSIDE, Lower.CONTINUOUS_BEGIN): f"in a gap, the first word{label}",
+        (Upper.SET_INSIDE, Lower.CONTINUOUS_INSIDE): f"in a gap, a further word{label}",
     }
-    return meanings[tag.layer, tag.part]
+    return meanings[tag.upper, tag.lower]
 
 
 def _show_example(
@@ -215,11 +228,13 @@ def _show_example(
     )
     for drawing in drawings:
         console.print(drawing, soft_wrap=True)
-    decoded = Sentence(sentence.words, tuple(scheme.decode(tags)))
+    decoded = _sentence(sentence.words, tuple(scheme.decode(tags)))
     console.print(f"Decoded from the tags, mentions: {len(decoded.mentions)}")
     table = Table("label", "mention", "words", box=None, pad_edge=False)
     for mention in decoded.mentions:
         ranges = " ".join(f"{start}:{end}" for start, end in mention.fragments)
-        table.add_row(mention.label, mention.text, ranges)
+        table.add_row(mention.label, printable(mention.text or ""), ranges)
+    for column in table.columns:
+        column.overflow = "fold"
     if decoded.mentions:
         console.print(table)

@@ -18,7 +18,7 @@ from discotag.automata import Automaton, minimise, trim, unfold
 from discotag.inference.arrays import Indices, compile_grammar
 from discotag.mentions import Mention
 from discotag.scheme import Scheme
-from discotag.scheme.tags import Layer, Part, Tag
+from discotag.scheme.tags import Lower, Tag, Upper
 
 
 class Relation(IntEnum):
@@ -123,22 +123,22 @@ def _follow(search: _Search, relation: Relation, tag: Tag, label: str) -> _Searc
         case _Phase.RUNNING:
             if relation is Relation.FIRST:
                 return None
-            goes_on = tag.part is Part.CONTINUOUS_INSIDE
+            goes_on = tag.lower is Lower.CONTINUOUS_INSIDE
             return None if goes_on != inside else _RUNNING if inside else _DONE
-        case _Phase.IN_PARTS if tag.layer is not Layer.SET_INSIDE:
+        case _Phase.IN_PARTS if tag.upper is not Upper.SET_INSIDE:
             return None if inside or not _may_end(search) else _DONE
-    if tag.layer is not Layer.SET_INSIDE:
+    if tag.upper is not Upper.SET_INSIDE:
         search = _Search()
-    begun = 1 << tag.slot if tag.slot is not None and tag.part is Part.COMPONENT_BEGIN else 0
+    begun = 1 << tag.slot if tag.slot is not None and tag.lower is Lower.COMPONENT_BEGIN else 0
     if not inside:
-        if relation is Relation.AFTER and tag.part is Part.COMPONENT_INSIDE:
+        if relation is Relation.AFTER and tag.lower is Lower.COMPONENT_INSIDE:
             return None
         return search._replace(filled=search.filled | begun)
-    if relation is Relation.FURTHER and tag.part is Part.COMPONENT_INSIDE:
+    if relation is Relation.FURTHER and tag.lower is Lower.COMPONENT_INSIDE:
         return search
     if tag.label != label or search.used & begun:
         return None
     if begun:
         return _Search(_Phase.IN_PARTS, search.filled | begun, search.used | begun)
-    starts = search.phase is _Phase.WAITING and tag.part is Part.CONTINUOUS_BEGIN
+    starts = search.phase is _Phase.WAITING and tag.lower is Lower.CONTINUOUS_BEGIN
     return _RUNNING if starts else None

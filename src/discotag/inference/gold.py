@@ -101,7 +101,7 @@ def gold_of_tags(scheme: Scheme, tags: tuple[str, ...], weighted: bool) -> Gold:
 
 
 def _namings(scheme: Scheme, group: MentionSet, known: Mapping[int, int]) -> list[MentionSet]:
-    if scheme.naming == "structural":
+    if scheme.structural:
         return [group]
     every = list(group.namings(scheme.slots))
     agreeing = [

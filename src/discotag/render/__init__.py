@@ -1,5 +1,5 @@
 """Mentions and tags to look at."""
 
-from discotag.render.terminal import draw_layers, draw_mentions
+from discotag.render.terminal import draw_layers, draw_mentions, printable
 
-__all__ = ["draw_layers", "draw_mentions"]
+__all__ = ["draw_layers", "draw_mentions", "printable"]

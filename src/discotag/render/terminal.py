@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -29,13 +30,19 @@ def draw_mentions(sentence: Sentence, *, width: int) -> Text:
     margin = max((cell_len(label) for label in labels), default=0) + 1
     sizes = [_size(word) for word in sentence.words]
     drawing = Text()
-    for first, last in _blocks(sizes, width - margin):
+    blocks = list(_blocks(sizes, width - margin))
+    starts = [first for first, _ in blocks]
+    rows: list[list[Mention]] = [[] for _ in blocks]
+    for mention in sentence.mentions:
+        touched = range(bisect_right(starts, mention.start) - 1, bisect_left(starts, mention.end))
+        for block in touched:
+            rows[block].append(mention)
+    for (first, last), mentions in zip(blocks, rows, strict=True):
         drawing.append_text(_row(sentence.words[first:last], sizes[first:last]))
         drawing.append("\n")
-        for mention in sentence.mentions:
-            if mention.start < last and mention.end > first:
-                bar = "".join(_bar(mention, sizes, first, last))
-                drawing.append(f"{bar} {mention.label}\n", style=style[mention.label])
+        for mention in mentions:
+            bar = "".join(_bar(mention, sizes, first, last))
+            drawing.append(f"{bar} {mention.label}\n", style=style[mention.label])
     return drawing
 
 
@@ -67,11 +74,11 @@ def draw_layers(words: Sequence[str], layers: Layers, tags: Sequence[str], *, wi
 
 
 def _size(text: str) -> int:
-    return cell_len(_shown(text)) + 1
+    return cell_len(printable(text)) + 1
 
 
-def _shown(text: str) -> str:
-    """The text with what would move the cursor made visible."""
+def printable(text: str) -> str:
+    """The text with what would move the cursor or change colours made visible."""
     return "".join(char if char.isprintable() else "·" for char in text)
 
 
@@ -90,7 +97,7 @@ def _blocks(sizes: Sequence[int], width: int) -> Iterator[tuple[int, int]]:
 def _row(cells: Iterable[str], sizes: Sequence[int], styles: Sequence[str] | None = None) -> Text:
     row = Text()
     for number, (cell, size) in enumerate(zip(cells, sizes, strict=True)):
-        shown = _shown(cell)
+        shown = printable(cell)
         row.append(shown, style=styles[number] if styles else "")
         row.append(" " * (size - cell_len(shown)))
     row.rstrip()

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from discotag.mentions import Fragment, Mention
 from discotag.scheme.layers import Layers, MentionSet
-from discotag.scheme.tags import OUTSIDE, Layer, Part, Tag
+from discotag.scheme.tags import OUTSIDE, Lower, Tag, Upper
 
 
 class Names(NamedTuple):
@@ -93,28 +93,29 @@ def _fill(tags: list[str], fragment: Fragment, names: tuple[str, str]) -> None:
 
 
 def _names(label: str, slots: int, several: bool) -> Names:
-    def pair(layer: Layer, first: Part, rest: Part, slot: int | None = None) -> tuple[str, str]:
+    def pair(layer: Upper, first: Lower, rest: Lower, slot: int | None = None) -> tuple[str, str]:
         return (
             Tag(layer, first, slot, label).name(several),
             Tag(layer, rest, slot, label).name(several),
         )
 
-    component = (Part.COMPONENT_BEGIN, Part.COMPONENT_INSIDE)
-    continuous = (Part.CONTINUOUS_BEGIN, Part.CONTINUOUS_INSIDE)
+    component = (Lower.COMPONENT_BEGIN, Lower.COMPONENT_INSIDE)
+    continuous = (Lower.CONTINUOUS_BEGIN, Lower.CONTINUOUS_INSIDE)
     return Names(
-        continuous=pair(Layer.OUTSIDE, *continuous),
+        continuous=pair(Upper.OUTSIDE, *continuous),
         set_begin=tuple(
-            Tag(Layer.SET_BEGIN, Part.COMPONENT_BEGIN, k, label).name(several) for k in range(slots)
+            Tag(Upper.SET_BEGIN, Lower.COMPONENT_BEGIN, k, label).name(several)
+            for k in range(slots)
         ),
-        component=tuple(pair(Layer.SET_INSIDE, *component, k) for k in range(slots)),
-        nothing=Tag(Layer.SET_INSIDE, Part.NOTHING, None, label).name(several),
-        gap_mention=pair(Layer.SET_INSIDE, *continuous),
+        component=tuple(pair(Upper.SET_INSIDE, *component, k) for k in range(slots)),
+        nothing=Tag(Upper.SET_INSIDE, Lower.NOTHING, None, label).name(several),
+        gap_mention=pair(Upper.SET_INSIDE, *continuous),
     )
 
 
 def _opening(tag: Tag) -> Opening | Literal[True] | None:
-    if tag.part is Part.NOTHING or tag.label is None:
+    if tag.lower is Lower.NOTHING or tag.label is None:
         return None
-    if tag.part in (Part.CONTINUOUS_INSIDE, Part.COMPONENT_INSIDE):
+    if tag.lower in (Lower.CONTINUOUS_INSIDE, Lower.COMPONENT_INSIDE):
         return True
-    return Opening(tag.label, tag.slot, tag.layer is Layer.SET_BEGIN)
+    return Opening(tag.label, tag.slot, tag.upper is Upper.SET_BEGIN)

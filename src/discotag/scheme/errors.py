@@ -35,6 +35,10 @@ class UnknownTag(DiscotagError):
         super().__init__(f"word {position}: {tag!r} is not a tag of this scheme: {' '.join(known)}")
         self.position = position
         self.tag = tag
+        self.known = tuple(known)
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), (self.position, self.tag, self.known)
 
 
 class Incompatible(DiscotagError):
@@ -51,6 +55,9 @@ class Incompatible(DiscotagError):
         shown = ", ".join(map(str, self.mentions))
         super().__init__(f"{reason}: {REASONS[reason]}: {shown}")
 
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), (self.reason, self.mentions)
+
 
 class IllFormed(DiscotagError):
     """A tag sequence that breaks a rule of the scheme.
@@ -65,3 +72,8 @@ class IllFormed(DiscotagError):
         super().__init__(f"word {position} ({tag}) breaks rule {rule}: {text}")
         self.position = position
         self.rule = rule
+        self.text = text
+        self.tag = tag
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), (self.position, self.rule, self.text, self.tag)

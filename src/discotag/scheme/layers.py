@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations, product
@@ -19,7 +20,8 @@ class MentionSet:
 
     Attributes:
         label: The label of all its mentions.
-        slots: For each slot its components in order; at least two slots have any.
+        slots: For each slot its components in order; at least two slots have any. Slots without any
+            after the last that has are left out.
 
     Example:
         >>> pain = MentionSet("ADR", (((0, 2),), ((2, 3), (4, 5))))
@@ -31,6 +33,10 @@ class MentionSet:
 
     label: str
     slots: tuple[tuple[Fragment, ...], ...]
+
+    def __post_init__(self) -> None:
+        filled = [number for number, parts in enumerate(self.slots, 1) if parts]
+        object.__setattr__(self, "slots", self.slots[: max(filled, default=0)])
 
     @property
     def components(self) -> tuple[tuple[Fragment, int], ...]:
@@ -102,9 +108,9 @@ def find_layers(
         gap_mentions: Whether continuous mentions may stand in the gaps of a set.
 
     Returns:
-        The layers, slots named by order of first appearance, and what did not fit into them:
-        one `Incompatible` for each group of mentions that is no mention set, and for each set
-        with others in its span.
+        The layers, slots named by order of first appearance, and what does not fit: for each group
+        of mentions that is no mention set why it is none, and for each set what stands in its span
+        and may not. Only where nothing is wrong are the layers whole.
     """
     ordered = sorted(mentions, key=attrgetter("fragments", "label"))
     if _are_apart(ordered):
@@ -116,12 +122,13 @@ def find_layers(
         if len(group) == 1 and not group[0].discontinuous:
             continuous.append(group[0])
             continue
-        found = _mention_set(group, slots)
+        found = _mention_set(group)
         if isinstance(found, Incompatible):
             problems.append(found)
-        else:
-            sets.append(found)
-    sets.sort(key=attrgetter("start"))
+            continue
+        if len(found.slots) > slots:
+            problems.append(Incompatible("too_many_slots", group))
+        sets.append(found)
     problems += _crossings(sets, continuous, gap_mentions)
     return Layers(length, tuple(sets), tuple(continuous)), problems
 
@@ -158,10 +165,11 @@ def _groups(ordered: Sequence[Mention]) -> list[list[Mention]]:
     return list(groups.values())
 
 
-def _mention_set(group: Sequence[Mention], slots: int) -> MentionSet | Incompatible:
+def _mention_set(group: Sequence[Mention]) -> MentionSet | Incompatible:
     """Mentions that share words as a mention set, or why they are none."""
-    if len(set(group)) < len(group):
-        return Incompatible("same_words", {m for m in group if group.count(m) > 1})
+    times = Counter(group)
+    if len(times) < len(group):
+        return Incompatible("same_words", [m for m, number in times.items() if number > 1])
     if len({mention.label for mention in group}) > 1:
         return Incompatible("mixed_labels", group)
     # A component is a maximal run of words that belong to exactly the same mentions.
@@ -177,8 +185,8 @@ def _mention_set(group: Sequence[Mention], slots: int) -> MentionSet | Incompati
         else:
             components.append((word, word + 1))
             owners.append(owners_of_word[word])
-    sizes = [sum(number in own for own in owners) for number in range(len(group))]
-    if len(set(sizes)) > 1:
+    sizes = Counter(number for own in owners for number in own)
+    if len(set(sizes.values())) > 1:
         return Incompatible("uneven_components", group)
     # Two components share a slot when no mention has both.
     parts: list[list[Fragment]] = []
@@ -194,8 +202,6 @@ def _mention_set(group: Sequence[Mention], slots: int) -> MentionSet | Incompati
             owned.append(set(own))
     if len(parts) != sizes[0] or prod(map(len, parts)) != len(group):
         return Incompatible("not_a_product", group)
-    if len(parts) > slots:
-        return Incompatible("too_many_slots", group)
     return MentionSet(group[0].label, tuple(map(tuple, parts)))
 
 

@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import Final, NamedTuple, TypeVar
 
 from discotag.automata import Automaton, Symbol, intersect, minimise, unfold
-from discotag.scheme.tags import Layer, Part, Tag
+from discotag.scheme.tags import Lower, Tag, Upper
 
 State = TypeVar("State", bound=Symbol)
 
@@ -40,7 +40,7 @@ class Rule:
         for position, tag in enumerate(tags):
             onward = steps[state].get(tag)
             if onward is None:
-                ended = state not in finals and not tag.startswith(Layer.SET_INSIDE.value)
+                ended = state not in finals and not tag.startswith(Upper.SET_INSIDE.value)
                 return position - 1 if ended else position
             state = onward
         return None if state in finals else len(tags) - 1
@@ -49,11 +49,14 @@ class Rule:
 def build_rules(tags: Mapping[str, Tag], slots: int, structural: bool) -> tuple[Rule, ...]:
     """The rules over these tags, in the order of their numbers."""
     order = ", and slot k+1 first appears after slot k has" if structural else ""
+    has_gaps = any(tag.upper is Upper.SET_INSIDE and _is_continuous(tag) for tag in tags.values())
+    gap = ", and DI-CI follows DI-CB or DI-CI" if has_gaps else ""
+    own = "; a gap mention has its own" if has_gaps else ""
     several = len({tag.label for tag in tags.values()} - {None}) > 1
     rules = [
-        (1, "CI follows CB or CI", _pairs(tags, _continuous_inside)),
-        (2, "DI-* follows DB-* or DI-*", _pairs(tags, _set_inside)),
-        (3, "*-Ik follows *-Bk or *-Ik of the same slot", _pairs(tags, _component_inside)),
+        (1, "CI follows CB or CI", _continuous_goes_on(tags)),
+        (2, "DI-* follows DB-* or DI-*", _set_goes_on(tags)),
+        (3, f"*-Ik follows *-Bk or *-Ik of the same slot{gap}", _component_goes_on(tags)),
         (4, f"a mention set fills at least two slots{order}", _filled(tags, structural)),
         (
             5,
@@ -64,7 +67,7 @@ def build_rules(tags: Mapping[str, Tag], slots: int, structural: bool) -> tuple[
         (6, "a mention set ends with a component word", _ended(tags)),
     ]
     if several:
-        rules.append((7, "all tags of one span carry the same label", _labels(tags)))
+        rules.append((7, f"all tags of one span carry the same label{own}", _labels(tags)))
     return tuple(Rule(number, text, automaton) for number, text, automaton in rules)
 
 
@@ -77,42 +80,66 @@ def _both(first: Automaton, second: Automaton) -> Automaton:
     return minimise(intersect(first, second))
 
 
-# Rules 1, 2 and 3 look at pairs of neighbouring tags; None stands before the first.
+# Rules 1, 2 and 3 look at pairs of neighbouring tags: what one may be follows from what the rule
+# remembers of the one before.
 
 
-def _continuous_inside(before: Tag | None, tag: Tag) -> bool:
-    if tag.layer is not Layer.OUTSIDE or tag.part is not Part.CONTINUOUS_INSIDE:
-        return True
-    return before is not None and before.layer is Layer.OUTSIDE and _is_continuous(before)
+def _pairs(
+    tags: Mapping[str, Tag],
+    first: State,
+    remember: Callable[[Tag], State],
+    may_follow: Callable[[State, Tag], bool],
+) -> Automaton:
+    """Sequences in which every two neighbours are allowed; a state is what is remembered."""
+
+    def step(memory: State, name: str) -> State | None:
+        return remember(tags[name]) if may_follow(memory, tags[name]) else None
+
+    return minimise(unfold(tuple(tags), first, step, lambda memory: True))
 
 
-def _set_inside(before: Tag | None, tag: Tag) -> bool:
-    if tag.layer is not Layer.SET_INSIDE:
-        return True
-    return before is not None and before.layer is not Layer.OUTSIDE
+def _continuous_goes_on(tags: Mapping[str, Tag]) -> Automaton:
+    """Rule 1."""
+
+    def may_follow(in_mention: bool, tag: Tag) -> bool:
+        return in_mention or tag.upper is not Upper.OUTSIDE or not _goes_on(tag)
+
+    return _pairs(
+        tags, False, lambda tag: tag.upper is Upper.OUTSIDE and _is_continuous(tag), may_follow
+    )
 
 
-def _component_inside(before: Tag | None, tag: Tag) -> bool:
-    if tag.layer is not Layer.SET_INSIDE:
-        return True
-    if tag.part is Part.COMPONENT_INSIDE:
-        return before is not None and before.slot == tag.slot
-    if tag.part is Part.CONTINUOUS_INSIDE:
-        return before is not None and before.layer is tag.layer and _is_continuous(before)
-    return True
+def _set_goes_on(tags: Mapping[str, Tag]) -> Automaton:
+    """Rule 2."""
+
+    def may_follow(in_set: bool, tag: Tag) -> bool:
+        return in_set or tag.upper is not Upper.SET_INSIDE
+
+    return _pairs(tags, False, lambda tag: tag.upper is not Upper.OUTSIDE, may_follow)
+
+
+def _component_goes_on(tags: Mapping[str, Tag]) -> Automaton:
+    """Rule 3; what is remembered is the slot, or that of gap mentions, or that of nothing."""
+    nothing, gap_mention = -2, -1
+
+    def kind(tag: Tag) -> int:
+        if tag.slot is not None:
+            return tag.slot
+        in_gap = tag.upper is Upper.SET_INSIDE and _is_continuous(tag)
+        return gap_mention if in_gap else nothing
+
+    def may_follow(before: int, tag: Tag) -> bool:
+        return tag.upper is not Upper.SET_INSIDE or not _goes_on(tag) or kind(tag) == before
+
+    return _pairs(tags, nothing, kind, may_follow)
 
 
 def _is_continuous(tag: Tag) -> bool:
-    return tag.part in (Part.CONTINUOUS_BEGIN, Part.CONTINUOUS_INSIDE)
+    return tag.lower in (Lower.CONTINUOUS_BEGIN, Lower.CONTINUOUS_INSIDE)
 
 
-def _pairs(tags: Mapping[str, Tag], may_follow: Callable[[Tag | None, Tag], bool]) -> Automaton:
-    """Sequences in which every two neighbours are allowed; a state is the last tag."""
-
-    def step(last: str, name: str) -> str | None:
-        return name if may_follow(tags.get(last), tags[name]) else None
-
-    return minimise(unfold(tuple(tags), "", step, lambda last: True))
+def _goes_on(tag: Tag) -> bool:
+    return tag.lower in (Lower.CONTINUOUS_INSIDE, Lower.COMPONENT_INSIDE)
 
 
 # Rules 4, 5 and 6 follow one mention set at a time: it begins at DB-*, and ends before the first
@@ -130,11 +157,11 @@ def _each_set(
     # A state is () outside of mention sets, and (state of the set,) inside.
     def step_all(state: tuple[State, ...], name: str) -> tuple[State, ...] | None:
         tag = tags[name]
-        if tag.layer is Layer.SET_INSIDE and state:
+        if tag.upper is Upper.SET_INSIDE and state:
             inner = step(state[0], tag)
         elif not may_end(state):
             return None
-        elif tag.layer is Layer.SET_BEGIN:
+        elif tag.upper is Upper.SET_BEGIN:
             inner = step(fresh, tag)
         else:
             return ()
@@ -151,7 +178,7 @@ def _filled(tags: Mapping[str, Tag], structural: bool) -> Automaton:
     """Rule 4; the state of a set is the slots filled so far, as bits."""
 
     def step(filled: int, tag: Tag) -> int | None:
-        if tag.slot is None or tag.part is not Part.COMPONENT_BEGIN:
+        if tag.slot is None or tag.lower is not Lower.COMPONENT_BEGIN:
             return filled
         earlier = (1 << tag.slot) - 1
         if structural and filled & earlier != earlier:
@@ -172,7 +199,7 @@ class _Pair(NamedTuple):
     """What rule 5 knows of a mention set, for two of its slots."""
 
     components: tuple[int, int] = (0, 0)  # of each slot so far; 2 stands for more
-    touching: bool = False  # do the first components of both stand side by side
+    touching: bool = False  # have components of both stood side by side
     last: int | None = None  # which of the two slots the last word belongs to
 
 
@@ -181,11 +208,11 @@ def _apart_pair(tags: Mapping[str, Tag], pair: tuple[int, int]) -> Automaton:
         if tag.slot not in pair:
             return state._replace(last=None)
         which = pair.index(tag.slot)
-        if tag.part is not Part.COMPONENT_BEGIN:
+        if tag.lower is not Lower.COMPONENT_BEGIN:
             return state._replace(last=which if state.last == which else None)
         first, second = state.components
         components = (min(first + 1, 2), second) if which == 0 else (first, min(second + 1, 2))
-        touching = state.touching or (state.last == 1 - which and components == (1, 1))
+        touching = state.touching or state.last == 1 - which
         return _Pair(components, touching, which)
 
     def complete(state: _Pair) -> bool:
@@ -213,12 +240,12 @@ def _labels(tags: Mapping[str, Tag]) -> Automaton:
     def step(span: _Span, name: str) -> _Span | None:
         tag = tags[name]
         known = None  # the label that this tag must agree with
-        if tag.layer is not Layer.SET_INSIDE:
-            if tag.part is Part.CONTINUOUS_INSIDE and not span.is_set:
+        if tag.upper is not Upper.SET_INSIDE:
+            if tag.lower is Lower.CONTINUOUS_INSIDE and not span.is_set:
                 known = span.label
-            after = _Span(tag.layer is Layer.SET_BEGIN, tag.label)
+            after = _Span(tag.upper is Upper.SET_BEGIN, tag.label)
         elif _is_continuous(tag):
-            if tag.part is Part.CONTINUOUS_INSIDE:
+            if tag.lower is Lower.CONTINUOUS_INSIDE:
                 known = span.gap_label
             after = _Span(span.is_set, span.label if span.is_set else None, tag.label)
         else:

@@ -10,7 +10,7 @@ from operator import index
 from typing import Final
 
 from discotag.automata import Automaton
-from discotag.mentions import InvalidMention, Mention, check_inside
+from discotag.mentions import InvalidSentence, Mention, check_inside
 from discotag.scheme.coding import Coder
 from discotag.scheme.errors import IllFormed, Incompatible, SchemeError, UnknownLabel, UnknownTag
 from discotag.scheme.layers import Layers, find_layers
@@ -18,6 +18,10 @@ from discotag.scheme.rules import Rule, build_grammar, build_rules
 from discotag.scheme.tags import SLOT_NAMES, Tag, tagset
 
 NAMINGS: Final = ("structural", "semantic")
+
+MOST_STATES_TIMES_LABELS: Final = 100_000
+"""Bounds (states of the scheme with one label) x labels^2, and so the time to compile a grammar:
+about half a minute at the bound."""
 
 
 @dataclass(frozen=True)
@@ -54,22 +58,32 @@ class Scheme:
     def __post_init__(self) -> None:
         if isinstance(self.labels, str):
             raise SchemeError(f"labels must be a list of labels; for one, give ({self.labels!r},)")
-        labels = tuple(self.labels)
+        try:
+            labels = tuple(self.labels)
+        except TypeError:
+            raise SchemeError(f"labels must be a list of labels, got {self.labels!r}") from None
         object.__setattr__(self, "labels", labels)
+        for label in labels:
+            if not isinstance(label, str) or not label or not _is_plain(label):
+                raise SchemeError(f"a label is printable text without white space, got {label!r}")
         if not labels or len(set(labels)) < len(labels):
             raise SchemeError(f"a scheme needs labels, each once, got {labels}")
-        for label in labels:
-            if not isinstance(label, str) or not label or label != "".join(label.split()):
-                raise SchemeError(f"a label is a text without white space, got {label!r}")
-        if not isinstance(self.slots, int) or self.slots not in range(len(SLOT_NAMES) + 1):
+        if type(self.slots) is not int or self.slots not in range(len(SLOT_NAMES) + 1):
             raise SchemeError(f"slots must be 0 to {len(SLOT_NAMES)}, got {self.slots!r}")
         if self.naming not in NAMINGS:
             raise SchemeError(f"naming must be one of {', '.join(NAMINGS)}, got {self.naming!r}")
+        if not isinstance(self.gap_mentions, bool):
+            raise SchemeError(f"gap_mentions must be True or False, got {self.gap_mentions!r}")
+
+    @property
+    def structural(self) -> bool:
+        """Whether slots are named by order of first appearance."""
+        return self.naming == "structural"
 
     @cached_property
     def tagset(self) -> Mapping[str, Tag]:
         """Each tag by its name, taken apart."""
-        return tagset(self.labels, self.slots, self.naming == "structural", self.gap_mentions)
+        return tagset(self.labels, self.slots, self.structural, self.gap_mentions)
 
     @cached_property
     def tags(self) -> tuple[str, ...]:
@@ -83,7 +97,11 @@ class Scheme:
 
     @cached_property
     def grammar(self) -> Automaton:
-        """The minimal automaton of the well-formed tag sequences."""
+        """The minimal automaton of the well-formed tag sequences.
+
+        Raises:
+            SchemeError: It would be too large: the more slots, the fewer labels there may be.
+        """
         return _grammar(self)
 
     def encode(self, length: int, mentions: Iterable[Mention]) -> list[str]:
@@ -110,13 +128,16 @@ class Scheme:
             As `encode`.
         """
         layers = self.layers(length, mentions)
-        if self.naming == "structural":
+        if self.structural:
             return [self.write(layers)]
         namings = [list(group.namings(self.slots)) for group in layers.sets]
         return [self.write(Layers(length, sets, layers.continuous)) for sets in product(*namings)]
 
-    def decode(self, tags: Sequence[str]) -> frozenset[Mention]:
+    def decode(self, tags: Iterable[str]) -> frozenset[Mention]:
         """The mentions that a tag sequence stands for; none for an empty one.
+
+        A mention set of many components stands for many mentions: with k slots of n components each
+        there are n^k.
 
         Raises:
             IllFormed: The tags break a rule.
@@ -132,12 +153,16 @@ class Scheme:
         return layers
 
     def problems(self, length: int, mentions: Iterable[Mention]) -> list[Incompatible]:
-        """All reasons why these mentions do not fit, none if they do."""
+        """Why these mentions do not fit, none if they do; raises as `encode` for the rest.
+
+        For each group of mentions that is no mention set the first reason, and for each set what
+        stands in its span and may not.
+        """
         return self._fit(length, mentions)[1]
 
     def _fit(self, length: int, mentions: Iterable[Mention]) -> tuple[Layers, list[Incompatible]]:
         if index(length) < 0:
-            raise InvalidMention(f"a sentence cannot have {length} words")
+            raise InvalidSentence(f"a sentence cannot have {length} words")
         mentions = list(mentions)
         for mention in mentions:
             check_inside(mention, length)
@@ -150,8 +175,11 @@ class Scheme:
         """The tags of a sentence in two layers that this scheme can hold."""
         return self._coder.write(layers)
 
-    def read(self, tags: Sequence[str]) -> Layers:
+    def read(self, tags: Iterable[str]) -> Layers:
         """The two layers that a tag sequence stands for; raises as `decode`."""
+        if isinstance(tags, str):
+            raise UnknownTag(0, tags, self.tags)
+        tags = tuple(tags)
         steps, state = self.grammar.steps, self.grammar.start
         try:
             for tag in tags:
@@ -181,9 +209,24 @@ class Scheme:
 
 @lru_cache(maxsize=64)
 def _rules(scheme: Scheme) -> tuple[Rule, ...]:
-    return build_rules(scheme.tagset, scheme.slots, scheme.naming == "structural")
+    return build_rules(scheme.tagset, scheme.slots, scheme.structural)
 
 
 @lru_cache(maxsize=64)
 def _grammar(scheme: Scheme) -> Automaton:
+    if len(scheme.labels) > 1:
+        # Every state that may end a span leads to every label, and there are states for each.
+        single = Scheme(scheme.labels[:1], scheme.slots, scheme.naming, scheme.gap_mentions)
+        most = int((MOST_STATES_TIMES_LABELS / single.grammar.size) ** 0.5)
+        if len(scheme.labels) > most:
+            raise SchemeError(
+                f"the grammar of {len(scheme.labels)} labels would be too large: with "
+                f"{scheme.slots} slots, {scheme.naming} naming and "
+                f"gap_mentions={scheme.gap_mentions} there may be {most}; "
+                "use fewer slots, or a scheme for each label"
+            )
     return build_grammar(scheme.rules)
+
+
+def _is_plain(label: str) -> bool:
+    return label.isprintable() and label == "".join(label.split())

@@ -11,7 +11,7 @@ SLOT_NAMES: Final = "xyzw"
 """How slots print; their number bounds the number of slots."""
 
 
-class Layer(Enum):
+class Upper(Enum):
     """Where a word stands in the upper layer; the values are what tags begin with."""
 
     OUTSIDE = ""
@@ -19,7 +19,7 @@ class Layer(Enum):
     SET_INSIDE = "DI-"
 
 
-class Part(Enum):
+class Lower(Enum):
     """What a word is in the lower layer."""
 
     NOTHING = "O"
@@ -34,14 +34,14 @@ class Tag:
     """One tag, taken apart.
 
     Attributes:
-        layer: Outside, the first word or a further word of a mention set.
-        part: What the word is there.
+        upper: Outside, the first word or a further word of a mention set.
+        lower: What the word is there.
         slot: The slot of a component word, else None.
         label: The label of the mention set or continuous mention; None for `O`.
     """
 
-    layer: Layer
-    part: Part
+    upper: Upper
+    lower: Lower
     slot: int | None = None
     label: str | None = None
 
@@ -49,10 +49,10 @@ class Tag:
         """The tag as text, such as `DI-Bx` or `DI-Bx:ADR`."""
         slot = "" if self.slot is None else SLOT_NAMES[self.slot]
         label = f":{self.label}" if with_label and self.label is not None else ""
-        return f"{self.layer.value}{self.part.value}{slot}{label}"
+        return f"{self.upper.value}{self.lower.value}{slot}{label}"
 
 
-OUTSIDE: Final = Tag(Layer.OUTSIDE, Part.NOTHING)
+OUTSIDE: Final = Tag(Upper.OUTSIDE, Lower.NOTHING)
 """The tag of a word in no mention and no mention set."""
 
 
@@ -65,17 +65,17 @@ def tagset(
     """
     tags = [OUTSIDE]
     for label in labels:
-        tags += [Tag(Layer.OUTSIDE, part, None, label) for part in _CONTINUOUS]
+        tags += [Tag(Upper.OUTSIDE, part, None, label) for part in _CONTINUOUS]
         if slots < 2:
             continue
         first = 1 if structural else slots
-        tags += [Tag(Layer.SET_BEGIN, Part.COMPONENT_BEGIN, k, label) for k in range(first)]
-        tags += [Tag(Layer.SET_INSIDE, p, k, label) for k in range(slots) for p in _COMPONENT]
-        tags.append(Tag(Layer.SET_INSIDE, Part.NOTHING, None, label))
+        tags += [Tag(Upper.SET_BEGIN, Lower.COMPONENT_BEGIN, k, label) for k in range(first)]
+        tags += [Tag(Upper.SET_INSIDE, p, k, label) for k in range(slots) for p in _COMPONENT]
+        tags.append(Tag(Upper.SET_INSIDE, Lower.NOTHING, None, label))
         if gap_mentions:
-            tags += [Tag(Layer.SET_INSIDE, part, None, label) for part in _CONTINUOUS]
+            tags += [Tag(Upper.SET_INSIDE, part, None, label) for part in _CONTINUOUS]
     return {tag.name(with_label=len(labels) > 1): tag for tag in tags}
 
 
-_CONTINUOUS: Final = (Part.CONTINUOUS_BEGIN, Part.CONTINUOUS_INSIDE)
-_COMPONENT: Final = (Part.COMPONENT_BEGIN, Part.COMPONENT_INSIDE)
+_CONTINUOUS: Final = (Lower.CONTINUOUS_BEGIN, Lower.CONTINUOUS_INSIDE)
+_COMPONENT: Final = (Lower.COMPONENT_BEGIN, Lower.COMPONENT_INSIDE)
