@@ -129,7 +129,7 @@ def marginals(
                 first = last - level.tag.shape[1]
                 now = flow[word - start]  # (places, states of the level, batch)
                 now *= pools[first:last]
-                pools += add(now.reshape(-1, batch))
+                pools += add(now.reshape(now.shape[0] * now.shape[1], batch))
                 last = first
             there = pools[: arrays.states]
             if mask is not None:
@@ -137,7 +137,7 @@ def marginals(
                     flow[word - start] *= mask[word]
                 there = tools.where(mask[word], there, here)
             here = there
-        flat = [flow.reshape(end - start, -1, batch) for flow in flows]
+        flat = [flow.reshape(end - start, flow.shape[1] * flow.shape[2], batch) for flow in flows]
         found = sum(add(flow) for add, flow in zip(to_tag, flat, strict=True))
         by_tag.append(found[:, : arrays.tags])
         if weights is not None:

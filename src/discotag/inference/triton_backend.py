@@ -1,27 +1,45 @@
-"""Inference by Triton kernels: one thread a sentence, the grammar unrolled into the code.
+"""Inference by Triton kernels, of two kinds.
 
-A kernel keeps the values of all states in registers and reads each score once. It is compiled for
-the grammar, so there is a limit to what it unrolls: `applies`.
+Small grammars are unrolled into the code: one thread a sentence, the values of all states in
+registers, each score read once. Larger ones are read from tables: one program a sentence, one
+thread a state.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import torch
 import triton
 from torch import Tensor
 
 from discotag.automata import Automaton
 from discotag.inference.arrays import compile_grammar
-from discotag.inference.triton_kernels import best_kernel, flow_kernel, sweep_kernel
+from discotag.inference.triton_kernels import best_kernel, sum_kernel
+from discotag.inference.triton_table_kernels import best_table_kernel, sum_table_kernel
 
 MOST_ARCS: Final = 320
 """Above this, compiling an unrolled kernel takes minutes and its registers spill."""
 
+TABLE_BLOCK: Final = 128
+"""Lanes of a program that reads the grammar from tables."""
+
 BLOCK: Final = 32
 """Sentences of a program: one warp, so that few sentences still fill many processors."""
+
+GROUP: Final = 4
+"""Words whose scores are fetched together, four numbers an access, while those before are worked
+on; the time to fetch them is what a lone warp would wait for."""
+
+GROUPED_TAGS: Final = 16
+"""With more tags, the scores of a group of words would not fit into registers."""
+
+GROUPED_ARCS: Final = {best_kernel: 200, sum_kernel: 64}
+"""With more arcs, the code for a group of words takes long to compile and gains nothing: the work
+on one word is as long as the wait for the next."""
 
 
 class Unrolled(NamedTuple):
@@ -64,101 +82,210 @@ def unrolled(grammar: Automaton) -> Unrolled:
 
 def applies(grammar: Automaton) -> bool:
     """Whether there are kernels for this grammar."""
-    # A state without arcs, as the empty scheme would have, is not worth a kernel.
-    return len(grammar.arcs) <= MOST_ARCS and all(grammar.steps)
+    # A state without arcs, as only an empty language has, is not worth a kernel.
+    return all(grammar.steps)
+
+
+def _is_small(grammar: Automaton) -> bool:
+    return len(grammar.arcs) <= MOST_ARCS
+
+
+class Tables(NamedTuple):
+    """A grammar as the tables of `triton_table_kernels`.
+
+    Attributes:
+        levels: For each level its first entry, its first state, its places and its states.
+        source, tag, state, final: The tables.
+        fan_tag, fan_target: For each place and state, as in `Arrays`.
+    """
+
+    states: int
+    tags: int
+    start: int
+    levels: tuple[tuple[int, int, int, int], ...]
+    source: Tensor
+    tag: Tensor
+    state: Tensor
+    final: Tensor
+    fan_tag: Tensor
+    fan_target: Tensor
+
+
+@lru_cache(maxsize=64)
+def tables(grammar: Automaton, device: torch.device) -> Tables:
+    """The tables of a grammar on a device."""
+    arrays = compile_grammar(grammar)
+    plan = arrays.plan
+    # From rows counted through old values and levels to states.
+    state_of_row = np.empty(arrays.states + len(plan.result), dtype=np.int64)
+    state_of_row[: arrays.states] = np.arange(arrays.states)
+    state_of_row[plan.result] = arrays.states + np.arange(arrays.states)
+    levels, entry, row = [], 0, arrays.states
+    for level in plan.levels:
+        places, states = level.tag.shape
+        levels.append((entry, row - arrays.states, places, states))
+        entry += places * states
+        row += states
+
+    def table(values: npt.NDArray[Any]) -> Tensor:
+        return torch.from_numpy(values.astype(np.int32)).to(device)
+
+    return Tables(
+        arrays.states,
+        arrays.tags,
+        arrays.start,
+        tuple(levels),
+        table(np.concatenate([state_of_row[level.source].ravel() for level in plan.levels])),
+        table(np.concatenate([level.tag.ravel() for level in plan.levels])),
+        table(state_of_row[arrays.states :] - arrays.states),
+        table(arrays.final),
+        table(arrays.fan_tag),
+        table(arrays.fan_target),
+    )
 
 
 def best_tags(grammar: Automaton, scores: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
     """As `algorithms.best_tags`."""
     batch, words, _ = scores.shape
+    if not _is_small(grammar):
+        return _best_by_tables(grammar, scores, mask)
     constants = unrolled(grammar)
     per_chunk = 32 // constants.bits
     chunks = triton.cdiv(constants.states, per_chunk)
     pointers = scores.new_empty(words, chunks, batch, dtype=torch.int32)
     tags = scores.new_empty(words, batch, dtype=torch.int64)
     best = scores.new_empty(batch, dtype=torch.float32)
-    fan_tag, fan_target = _fans(grammar, scores.device)
-    best_kernel[(triton.cdiv(batch, BLOCK),)](
-        scores,
-        *_mask_arguments(scores, mask),
-        pointers,
-        tags,
-        best,
-        fan_tag,
-        fan_target,
-        batch,
-        words,
-        *scores.stride(),
-        *constants[:7],
-        WIDTH=len(fan_tag),
-        BITS=constants.bits,
-        PER_CHUNK=per_chunk,
-        CHUNKS=chunks,
-        MASKED=mask is not None,
-        BLOCK=BLOCK,
-        num_warps=1,
-    )
+    outputs = (pointers, tags, best, *_fans(grammar, scores.device))
+    chunking = {"BITS": constants.bits, "PER_CHUNK": per_chunk, "CHUNKS": chunks}
+    _launch(best_kernel, constants, scores, mask, outputs, chunking)
     return tags.T, best
 
 
 def log_partition(grammar: Automaton, scores: Tensor, mask: Tensor | None) -> Tensor:
     """As `algorithms.log_partition`."""
-    return _sweep(grammar, scores, mask, keep=False)[0]
+    if not _is_small(grammar):
+        return _sum_by_tables(grammar, scores, mask, marginals=False)[1]
+    total = scores.new_empty(len(scores), dtype=torch.float32)
+    outputs = (total, total, total)  # nothing is written to the other two
+    _launch(sum_kernel, unrolled(grammar), scores, mask, outputs, {"MARGINALS": False})
+    return total
 
 
 def marginals(grammar: Automaton, scores: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
     """As `algorithms.marginals`, for arcs without weights."""
+    if not _is_small(grammar):
+        return _sum_by_tables(grammar, scores, mask, marginals=True)
     batch, words, tags = scores.shape
-    total, after = _sweep(grammar, scores, mask, keep=True)
+    constants = unrolled(grammar)
+    after = scores.new_empty(words, constants.states, batch, dtype=torch.float32)
+    total = scores.new_empty(batch, dtype=torch.float32)
     found = scores.new_empty(batch, words, tags, dtype=torch.float32)
-    flow_kernel[(triton.cdiv(batch, BLOCK),)](
+    _launch(sum_kernel, constants, scores, mask, (after, total, found), {"MARGINALS": True})
+    return found, total
+
+
+def _best_by_tables(
+    grammar: Automaton, scores: Tensor, mask: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    batch, words, _ = scores.shape
+    table = tables(grammar, scores.device)
+    values = scores.new_empty(batch, words + 1, table.states, dtype=torch.float32)
+    tags = scores.new_empty(batch, words, dtype=torch.int64)
+    best = scores.new_empty(batch, dtype=torch.float32)
+    scores = _packed(scores)
+    best_table_kernel[(batch,)](
         scores,
         *_mask_arguments(scores, mask),
-        after,
-        found,
-        batch,
+        values,
+        tags,
+        best,
+        *table[4:],
         words,
-        *scores.stride(),
-        *unrolled(grammar)[:6],
+        scores.stride(0),
+        *table[:4],
+        PLACES=len(table.fan_tag),
+        WIDTH=triton.next_power_of_2(len(table.fan_tag)),
         MASKED=mask is not None,
-        BLOCK=BLOCK,
-        num_warps=1,
+        BLOCK=TABLE_BLOCK,
+        num_warps=TABLE_BLOCK // 32,
+    )
+    return tags, best
+
+
+def _sum_by_tables(
+    grammar: Automaton, scores: Tensor, mask: Tensor | None, *, marginals: bool
+) -> tuple[Tensor, Tensor]:
+    batch, words, tags = scores.shape
+    table = tables(grammar, scores.device)
+    values = scores.new_empty(batch, words + 1, table.states, dtype=torch.float32)
+    total = scores.new_empty(batch, dtype=torch.float32)
+    pools = scores.new_empty((batch, 2, table.states) if marginals else 0, dtype=torch.float32)
+    found = scores.new_zeros((batch, words, tags) if marginals else 0, dtype=torch.float32)
+    scores = _packed(scores)
+    sum_table_kernel[(batch,)](
+        scores,
+        *_mask_arguments(scores, mask),
+        values,
+        total,
+        pools,
+        found,
+        *table[4:8],
+        words,
+        scores.stride(0),
+        *table[:4],
+        MARGINALS=marginals,
+        MASKED=mask is not None,
+        BLOCK=TABLE_BLOCK,
+        num_warps=TABLE_BLOCK // 32,
     )
     return found, total
 
 
-def _sweep(
-    grammar: Automaton, scores: Tensor, mask: Tensor | None, *, keep: bool
-) -> tuple[Tensor, Tensor]:
-    """The log-partition, and with `keep` the values after each word, (words, states, batch)."""
-    batch, words, _ = scores.shape
-    constants = unrolled(grammar)
-    total = scores.new_empty(batch, dtype=torch.float32)
-    shape = (words, constants.states, batch) if keep else (0,)
-    after = scores.new_empty(shape, dtype=torch.float32)
-    sweep_kernel[(triton.cdiv(batch, BLOCK),)](
-        scores,
-        *_mask_arguments(scores, mask),
-        after,
-        total,
-        batch,
-        words,
-        *scores.stride(),
-        *constants[:7],
-        MASKED=mask is not None,
-        KEEP=keep,
-        BLOCK=BLOCK,
-        num_warps=1,
-    )
-    return total, after
+def _packed(scores: Tensor) -> Tensor:
+    """The scores with those of a sentence in one run of memory."""
+    scores = scores.detach()
+    return scores if scores.stride()[1:] == (scores.shape[2], 1) else scores.contiguous()
 
 
 def _mask_arguments(scores: Tensor, mask: Tensor | None) -> tuple[Tensor, int, int]:
-    """The mask and its strides; anything where there is none."""
+    """The mask and its strides; without one, anything will do in its place."""
     if mask is None:
         return scores, 0, 0
     row, word = mask.stride()
     return mask.view(torch.uint8), row, word
+
+
+def _launch(
+    kernel: Any,
+    constants: Unrolled,
+    scores: Tensor,
+    mask: Tensor | None,
+    outputs: tuple[Tensor, ...],
+    options: dict[str, int],
+) -> None:
+    """Run a kernel on every block of sentences."""
+    batch, words, tags = scores.shape
+    scores = _packed(scores)
+    stride = scores.stride(0)
+    aligned = stride % 4 == 0
+    arcs = GROUPED_ARCS[kernel]
+    group = GROUP if tags <= GROUPED_TAGS and len(constants.tag) <= arcs else 1
+    kernel[(triton.cdiv(batch, BLOCK),)](
+        scores,
+        *_mask_arguments(scores, mask),
+        *outputs,
+        batch,
+        words,
+        stride // 4 if aligned else stride,
+        *constants[:7],
+        GROUP=group,
+        ALIGNED=aligned,
+        MASKED=mask is not None,
+        PARTIAL=words % group != 0,
+        BLOCK=BLOCK,
+        num_warps=1,
+        **options,
+    )
 
 
 @lru_cache(maxsize=64)

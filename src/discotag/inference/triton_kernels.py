@@ -9,12 +9,66 @@ import triton.language as tl
 
 
 @triton.jit
-def _load(scores, stride, here, TAGS: tl.constexpr):
-    """The scores of a word, tag by tag."""
+def _load(start, stride, here, SIZE: tl.constexpr):
+    """SIZE numbers of each lane, `stride` apart."""
     found = ()
-    for tag in tl.static_range(TAGS):
-        score = tl.load(scores + tag * stride, mask=here, other=0.0)
-        found = found + (score.to(tl.float32),)
+    for k in tl.static_range(SIZE):
+        found = found + (tl.load(start + k * stride, mask=here, other=0.0),)
+    return found
+
+
+@triton.jit
+def _load_scores(
+    row, offset, limit, here, SIZE: tl.constexpr, ALIGNED: tl.constexpr, PARTIAL: tl.constexpr
+):
+    """SIZE scores of each lane from an offset on.
+
+    ALIGNED: rows begin at multiples of four, and four are read in one access. PARTIAL: there may be
+    fewer, up to `limit`, and the rest are 0.
+    """
+    found = ()
+    none = here.to(tl.int32) * 0
+    if ALIGNED and SIZE % 4 == 0:
+        for k in tl.static_range(0, SIZE, 4):
+            allowed = here & (offset + k + none < limit) if PARTIAL else here
+            place = row[:, None] + (offset + k + tl.arange(0, 4)[None, :])
+            quad = tl.load(place, mask=allowed[:, None], other=0.0).to(tl.float32)
+            even, odd = tl.split(tl.reshape(quad, [quad.shape[0], 2, 2]))
+            first, third = tl.split(even)
+            second, fourth = tl.split(odd)
+            found = found + (first, second, third, fourth)
+    else:
+        for k in tl.static_range(SIZE):
+            allowed = here & (offset + k + none < limit) if PARTIAL else here
+            score = tl.load(row + offset + k, mask=allowed, other=0.0)
+            found = found + (score.to(tl.float32),)
+    return found
+
+
+@triton.jit
+def _lanes(batch, BLOCK: tl.constexpr):
+    """The sentence of each lane, and whether there is one."""
+    row = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    return row, row < batch
+
+
+@triton.jit
+def _row(scores, row, stride, ALIGNED: tl.constexpr):
+    """Where the scores of each lane's sentence begin; ALIGNED: `stride` counts fours."""
+    if ALIGNED:
+        return scores + row * (stride * 4)
+    else:
+        return scores + row * stride
+
+
+@triton.jit
+def _given(mask, row, mask_row, mask_word, word, words, here, MASKED: tl.constexpr):
+    """Whether the lane's sentence has this word, and the word the mask."""
+    found = here & (word + row * 0 < words)
+    if MASKED:
+        found = found & (
+            tl.load(mask + row * mask_row + word * mask_word, mask=found, other=0) != 0
+        )
     return found
 
 
@@ -32,12 +86,18 @@ def _ends(STATES: tl.constexpr, FINAL: tl.constexpr, BLOCK: tl.constexpr):
 
 @triton.jit
 def _fan(
-    now, values, FROM: tl.constexpr, TO: tl.constexpr, TAG: tl.constexpr, TARGET: tl.constexpr
+    now,
+    values,
+    BASE: tl.constexpr,
+    FROM: tl.constexpr,
+    TO: tl.constexpr,
+    TAG: tl.constexpr,
+    TARGET: tl.constexpr,
 ):
-    """The values of the arcs FROM to TO."""
+    """The values of the arcs FROM to TO, the scores of the word being those from BASE on."""
     found = ()
     for arc in tl.static_range(FROM, TO):
-        found = found + (now[TAG[arc]] + values[TARGET[arc]],)
+        found = found + (now[BASE + TAG[arc]] + values[TARGET[arc]],)
     return found
 
 
@@ -89,9 +149,7 @@ def best_kernel(
     fan_target,
     batch,
     words,
-    stride_row,
-    stride_word,
-    stride_tag,
+    stride,
     STATES: tl.constexpr,
     TAGS: tl.constexpr,
     START: tl.constexpr,
@@ -99,74 +157,92 @@ def best_kernel(
     TAG: tl.constexpr,
     TARGET: tl.constexpr,
     FINAL: tl.constexpr,
-    WIDTH: tl.constexpr,
     BITS: tl.constexpr,
     PER_CHUNK: tl.constexpr,
     CHUNKS: tl.constexpr,
+    GROUP: tl.constexpr,
+    ALIGNED: tl.constexpr,
     MASKED: tl.constexpr,
+    PARTIAL: tl.constexpr,
     BLOCK: tl.constexpr,
 ):
-    row = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    here = row < batch
+    row, here = _lanes(batch, BLOCK)
     wide = tl.zeros([BLOCK], tl.int64) + batch  # offsets may go beyond 32 bits
-    mine = scores + row * stride_row
+    mine = _row(scores, row, stride, ALIGNED)
+    limit = words * TAGS
     values = _ends(STATES, FINAL, BLOCK)
-    now = _load(mine + (words - 1) * stride_word, stride_tag, here, TAGS)
-    for step in range(words):
-        word = words - 1 - step
-        # The scores of the next word are on their way while this one is worked on.
-        ahead = _load(mine + tl.maximum(word - 1, 0) * stride_word, stride_tag, here, TAGS)
-        new = ()
-        packed = tl.zeros([BLOCK], tl.int32)
-        for state in tl.static_range(STATES):
-            fan = _fan(now, values, FIRST[state], FIRST[state + 1], TAG, TARGET)
-            highest = fan[0]
-            place = tl.zeros([BLOCK], tl.int32)
-            for k in tl.static_range(1, FIRST[state + 1] - FIRST[state]):
-                better = fan[k] > highest  # of equal ones the first, the lower tag, stays
-                highest = tl.where(better, fan[k], highest)
-                place = tl.where(better, k, place)
-            new = new + (highest,)
-            packed |= place << (state % PER_CHUNK * BITS)
-            if state % PER_CHUNK == PER_CHUNK - 1 or state == STATES - 1:
-                chunk = word * CHUNKS + state // PER_CHUNK
-                tl.store(pointers + chunk * wide + row, packed, mask=here)
-                packed = tl.zeros([BLOCK], tl.int32)
-        if MASKED:
-            given = tl.load(mask + row * mask_row + word * mask_word, mask=here, other=0) != 0
-            values = _kept(given, new, values, STATES)
-        else:
-            values = new
+    last = tl.cdiv(words, GROUP) - 1
+    now = _load_scores(mine, last * (GROUP * TAGS), limit, here, GROUP * TAGS, ALIGNED, PARTIAL)
+    for step in range(last + 1):
+        group = last - step
+        # The scores of the next words are on their way while these are worked on.
+        next_group = tl.maximum(group - 1, 0)
+        ahead = _load_scores(
+            mine, next_group * (GROUP * TAGS), limit, here, GROUP * TAGS, ALIGNED, PARTIAL
+        )
+        for k in tl.static_range(GROUP):
+            word = group * GROUP + (GROUP - 1 - k)
+            inside = here & (word + row * 0 < words)
+            given = _given(mask, row, mask_row, mask_word, word, words, here, MASKED)
+            new = ()
+            packed = tl.zeros([BLOCK], tl.int32)
+            for state in tl.static_range(STATES):
+                fan = _fan(
+                    now,
+                    values,
+                    (GROUP - 1 - k) * TAGS,
+                    FIRST[state],
+                    FIRST[state + 1],
+                    TAG,
+                    TARGET,
+                )
+                highest = fan[0]
+                place = tl.zeros([BLOCK], tl.int32)
+                for arc in tl.static_range(1, FIRST[state + 1] - FIRST[state]):
+                    better = fan[arc] > highest  # of equal ones the first, the lower tag, stays
+                    highest = tl.where(better, fan[arc], highest)
+                    place = tl.where(better, arc, place)
+                new = new + (highest,)
+                packed |= place << (state % PER_CHUNK * BITS)
+                if state % PER_CHUNK == PER_CHUNK - 1 or state == STATES - 1:
+                    chunk = word * CHUNKS + state // PER_CHUNK
+                    tl.store(pointers + chunk * wide + row, packed, mask=inside)
+                    packed = tl.zeros([BLOCK], tl.int32)
+            values = _kept(given, new, values, STATES) if MASKED or PARTIAL else new
         now = ahead
     tl.store(best + row, values[START], mask=here)
     state = tl.full([BLOCK], START, tl.int32)
+    packs = _load(pointers + row, wide, here, CHUNKS)
     for word in range(words):
-        chunk = word * CHUNKS + state // PER_CHUNK
-        packed = tl.load(pointers + chunk * wide + row, mask=here, other=0)
+        next_word = tl.minimum(word + 1, words - 1)
+        packs_ahead = _load(pointers + next_word * CHUNKS * wide + row, wide, here, CHUNKS)
+        packed = packs[0]
+        for chunk in tl.static_range(1, CHUNKS):
+            packed = tl.where(state // PER_CHUNK == chunk, packs[chunk], packed)
         place = (packed >> (state % PER_CHUNK * BITS)) & ((1 << BITS) - 1)
-        tag = tl.load(fan_tag + place * STATES + state, mask=here, other=0)
-        onward = tl.load(fan_target + place * STATES + state, mask=here, other=0)
+        tag = tl.load(fan_tag + place * STATES + state)
+        onward = tl.load(fan_target + place * STATES + state)
         if MASKED:
-            given = tl.load(mask + row * mask_row + word * mask_word, mask=here, other=0) != 0
+            given = _given(mask, row, mask_row, mask_word, word, words, here, MASKED)
             tag = tl.where(given, tag, -1)
             onward = tl.where(given, onward, state)
         tl.store(tags + word * wide + row, tag.to(tl.int64), mask=here)
         state = onward
+        packs = packs_ahead
 
 
 @triton.jit
-def sweep_kernel(
+def sum_kernel(
     scores,
     mask,
     mask_row,
     mask_word,
     after,
     total,
+    found,
     batch,
     words,
-    stride_row,
-    stride_word,
-    stride_tag,
+    stride,
     STATES: tl.constexpr,
     TAGS: tl.constexpr,
     START: tl.constexpr,
@@ -174,98 +250,88 @@ def sweep_kernel(
     TAG: tl.constexpr,
     TARGET: tl.constexpr,
     FINAL: tl.constexpr,
+    GROUP: tl.constexpr,
+    ALIGNED: tl.constexpr,
     MASKED: tl.constexpr,
-    KEEP: tl.constexpr,
+    PARTIAL: tl.constexpr,
+    MARGINALS: tl.constexpr,
     BLOCK: tl.constexpr,
 ):
-    row = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    here = row < batch
-    wide = tl.zeros([BLOCK], tl.int64) + batch  # offsets may go beyond 32 bits
-    mine = scores + row * stride_row
+    """The log-partition, and with MARGINALS the probability of each tag of each word in `found`.
+
+    For these the probability of states flows from the first word on; see `algorithms.marginals`.
+    """
+    row, here = _lanes(batch, BLOCK)
+    wide = tl.zeros([BLOCK], tl.int64) + batch
+    mine = _row(scores, row, stride, ALIGNED)
+    limit = words * TAGS
     values = _ends(STATES, FINAL, BLOCK)
-    now = _load(mine + (words - 1) * stride_word, stride_tag, here, TAGS)
-    for step in range(words):
-        word = words - 1 - step
-        ahead = _load(mine + tl.maximum(word - 1, 0) * stride_word, stride_tag, here, TAGS)
-        if KEEP:
+    last = tl.cdiv(words, GROUP) - 1
+    now = _load_scores(mine, last * (GROUP * TAGS), limit, here, GROUP * TAGS, ALIGNED, PARTIAL)
+    for step in range(last + 1):
+        group = last - step
+        next_group = tl.maximum(group - 1, 0)
+        ahead = _load_scores(
+            mine, next_group * (GROUP * TAGS), limit, here, GROUP * TAGS, ALIGNED, PARTIAL
+        )
+        for k in tl.static_range(GROUP):
+            word = group * GROUP + (GROUP - 1 - k)
+            inside = here & (word + row * 0 < words)
+            given = _given(mask, row, mask_row, mask_word, word, words, here, MASKED)
+            if MARGINALS:
+                for state in tl.static_range(STATES):
+                    place = (word * STATES + state) * wide + row
+                    tl.store(after + place, values[state], mask=inside)
+            new = ()
             for state in tl.static_range(STATES):
-                place = (word * STATES + state) * wide + row
-                tl.store(after + place, values[state], mask=here)
-        new = ()
-        for state in tl.static_range(STATES):
-            fan = _fan(now, values, FIRST[state], FIRST[state + 1], TAG, TARGET)
-            highest = _highest(fan, FIRST[state + 1] - FIRST[state])
-            powers = tl.exp(fan[0] - highest)
-            for k in tl.static_range(1, FIRST[state + 1] - FIRST[state]):
-                powers += tl.exp(fan[k] - highest)
-            new = new + (highest + tl.log(powers),)
-        if MASKED:
-            given = tl.load(mask + row * mask_row + word * mask_word, mask=here, other=0) != 0
-            values = _kept(given, new, values, STATES)
-        else:
-            values = new
+                fan = _fan(
+                    now,
+                    values,
+                    (GROUP - 1 - k) * TAGS,
+                    FIRST[state],
+                    FIRST[state + 1],
+                    TAG,
+                    TARGET,
+                )
+                highest = _highest(fan, FIRST[state + 1] - FIRST[state])
+                powers = tl.exp(fan[0] - highest)
+                for arc in tl.static_range(1, FIRST[state + 1] - FIRST[state]):
+                    powers += tl.exp(fan[arc] - highest)
+                new = new + (highest + tl.log(powers),)
+            values = _kept(given, new, values, STATES) if MASKED or PARTIAL else new
         now = ahead
     tl.store(total + row, values[START], mask=here)
-
-
-@triton.jit
-def flow_kernel(
-    scores,
-    mask,
-    mask_row,
-    mask_word,
-    after,
-    found,
-    batch,
-    words,
-    stride_row,
-    stride_word,
-    stride_tag,
-    STATES: tl.constexpr,
-    TAGS: tl.constexpr,
-    START: tl.constexpr,
-    FIRST: tl.constexpr,
-    TAG: tl.constexpr,
-    TARGET: tl.constexpr,
-    MASKED: tl.constexpr,
-    BLOCK: tl.constexpr,
-):
-    """Let the probabilities of states flow along arcs; see `algorithms.marginals`."""
-    row = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    here = row < batch
-    wide = tl.zeros([BLOCK], tl.int64) + batch  # offsets may go beyond 32 bits
-    mine = scores + row * stride_row
-    pools = _added(_zeros(STATES, BLOCK), 1.0, START, STATES)
-    now = _load(mine, stride_tag, here, TAGS)
-    values = _load(after + row, wide, here, STATES)
-    for word in range(words):
-        next_word = tl.minimum(word + 1, words - 1)
-        ahead = _load(mine + next_word * stride_word, stride_tag, here, TAGS)
-        place = next_word * STATES * wide + row
-        values_ahead = _load(after + place, wide, here, STATES)
-        by_tag = _zeros(TAGS, BLOCK)
-        new = _zeros(STATES, BLOCK)
-        for state in tl.static_range(STATES):
-            fan = _fan(now, values, FIRST[state], FIRST[state + 1], TAG, TARGET)
-            highest = _highest(fan, FIRST[state + 1] - FIRST[state])
-            powers = ()
-            for k in tl.static_range(FIRST[state + 1] - FIRST[state]):
-                powers = powers + (tl.exp(fan[k] - highest),)
-            sum_of_powers = powers[0]
-            for k in tl.static_range(1, FIRST[state + 1] - FIRST[state]):
-                sum_of_powers += powers[k]
-            share = tl.where(sum_of_powers > 0, pools[state] / sum_of_powers, 0.0)
-            for k in tl.static_range(FIRST[state + 1] - FIRST[state]):
-                flow = powers[k] * share
-                by_tag = _added(by_tag, flow, TAG[FIRST[state] + k], TAGS)
-                new = _added(new, flow, TARGET[FIRST[state] + k], STATES)
-        if MASKED:
-            given = tl.load(mask + row * mask_row + word * mask_word, mask=here, other=0) != 0
-            by_tag = _kept(given, by_tag, _zeros(TAGS, BLOCK), TAGS)
-            pools = _kept(given, new, pools, STATES)
-        else:
-            pools = new
-        for tag in tl.static_range(TAGS):
-            tl.store(found + (row * words + word) * TAGS + tag, by_tag[tag], mask=here)
-        now = ahead
-        values = values_ahead
+    if MARGINALS:
+        pools = _added(_zeros(STATES, BLOCK), 1.0, START, STATES)
+        scores_now = _load_scores(mine, 0, limit, here, TAGS, ALIGNED, False)
+        values = _load(after + row, wide, here, STATES)
+        for word in range(words):
+            next_word = tl.minimum(word + 1, words - 1)
+            scores_ahead = _load_scores(mine, next_word * TAGS, limit, here, TAGS, ALIGNED, False)
+            values_ahead = _load(after + next_word * STATES * wide + row, wide, here, STATES)
+            by_tag = _zeros(TAGS, BLOCK)
+            new = _zeros(STATES, BLOCK)
+            for state in tl.static_range(STATES):
+                fan = _fan(scores_now, values, 0, FIRST[state], FIRST[state + 1], TAG, TARGET)
+                highest = _highest(fan, FIRST[state + 1] - FIRST[state])
+                powers = ()
+                for arc in tl.static_range(FIRST[state + 1] - FIRST[state]):
+                    powers = powers + (tl.exp(fan[arc] - highest),)
+                sum_of_powers = powers[0]
+                for arc in tl.static_range(1, FIRST[state + 1] - FIRST[state]):
+                    sum_of_powers += powers[arc]
+                share = pools[state] / tl.where(sum_of_powers > 0, sum_of_powers, 1.0)
+                for arc in tl.static_range(FIRST[state + 1] - FIRST[state]):
+                    flow = powers[arc] * share
+                    by_tag = _added(by_tag, flow, TAG[FIRST[state] + arc], TAGS)
+                    new = _added(new, flow, TARGET[FIRST[state] + arc], STATES)
+            if MASKED:
+                given = _given(mask, row, mask_row, mask_word, word, words, here, MASKED)
+                by_tag = _kept(given, by_tag, _zeros(TAGS, BLOCK), TAGS)
+                pools = _kept(given, new, pools, STATES)
+            else:
+                pools = new
+            for tag in tl.static_range(TAGS):
+                tl.store(found + (row * words + word) * TAGS + tag, by_tag[tag], mask=here)
+            scores_now = scores_ahead
+            values = values_ahead

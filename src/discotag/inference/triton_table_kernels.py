@@ -1,0 +1,249 @@
+"""Triton kernels for grammars too large to unroll: a program is one sentence, a lane one state.
+
+The grammar is read from tables, level by level as in `arrays.Plan`. Values lie in memory, a row of
+states for each word and one for the end, because lanes read what other lanes wrote.
+
+    source  (places, states of a level) for each level, one after the other: a state after the
+            word, or STATES and more for one whose value before it an earlier level has found
+    tag     alike: TAGS for padding, TAGS + 1 for nothing
+    state   the states of each level, one after the other
+"""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def _arc(values, scores, source, tag, entry, live, STATES: tl.constexpr, TAGS: tl.constexpr):
+    """Value, source and tag of the arcs at these entries; `values` are those before the word."""
+    origin = tl.load(source + entry, mask=live, other=0)
+    number = tl.load(tag + entry, mask=live, other=TAGS)
+    # The row of the next word follows that of this one.
+    place = tl.where(origin < STATES, origin + STATES, origin - STATES)
+    value = tl.load(values + place, mask=live, other=float("-inf"))
+    score = tl.load(scores + number, mask=number < TAGS, other=0.0).to(tl.float32)
+    return tl.where(number == TAGS, float("-inf"), value + score), origin, number
+
+
+@triton.jit
+def _sweep(
+    values,
+    scores,
+    mask,
+    mask_word,
+    source,
+    tag,
+    state,
+    final,
+    words,
+    STATES: tl.constexpr,
+    TAGS: tl.constexpr,
+    LEVELS: tl.constexpr,
+    SUM: tl.constexpr,
+    MASKED: tl.constexpr,
+    BLOCK: tl.constexpr,
+):
+    """Fill the rows of values from the last to the first."""
+    lanes = tl.arange(0, BLOCK)
+    for tile in range(0, STATES, BLOCK):
+        here = tile + lanes
+        ends = tl.load(final + here, mask=here < STATES, other=0)
+        row = values + words * STATES + here
+        tl.store(row, tl.where(ends != 0, 0.0, float("-inf")), mask=here < STATES)
+    tl.debug_barrier()
+    for step in range(words):
+        word = words - 1 - step
+        row = values + word * STATES
+        given = True
+        if MASKED:
+            given = tl.load(mask + word * mask_word) != 0
+        for level in tl.static_range(len(LEVELS)):
+            for tile in range(0, LEVELS[level][3], BLOCK):
+                here = tile + lanes
+                live = here < LEVELS[level][3]
+                mine = tl.load(state + LEVELS[level][1] + here, mask=live, other=0)
+                highest = tl.full([BLOCK], float("-inf"), tl.float32)
+                powers = tl.zeros([BLOCK], tl.float32)
+                for place in range(LEVELS[level][2]):
+                    entry = LEVELS[level][0] + place * LEVELS[level][3] + here
+                    value, _, _ = _arc(
+                        row, scores + word * TAGS, source, tag, entry, live, STATES, TAGS
+                    )
+                    higher = tl.maximum(highest, value)
+                    if SUM:
+                        shift = tl.where(higher == float("-inf"), 0.0, higher)
+                        powers = powers * tl.exp(highest - shift) + tl.exp(value - shift)
+                    highest = higher
+                if SUM:
+                    shift = tl.where(highest == float("-inf"), 0.0, highest)
+                    highest = shift + tl.log(powers)
+                if MASKED:
+                    before = tl.load(row + STATES + mine, mask=live, other=0.0)
+                    highest = tl.where(given, highest, before)
+                tl.store(row + mine, highest, mask=live)
+            tl.debug_barrier()
+
+
+@triton.jit
+def best_table_kernel(
+    scores,
+    mask,
+    mask_row,
+    mask_word,
+    values,
+    tags,
+    best,
+    source,
+    tag,
+    state,
+    final,
+    fan_tag,
+    fan_target,
+    words,
+    stride,
+    STATES: tl.constexpr,
+    TAGS: tl.constexpr,
+    START: tl.constexpr,
+    LEVELS: tl.constexpr,
+    PLACES: tl.constexpr,
+    WIDTH: tl.constexpr,
+    MASKED: tl.constexpr,
+    BLOCK: tl.constexpr,
+):
+    """The best tags; WIDTH is the least power of two that holds the PLACES of a fan."""
+    sentence = tl.program_id(0).to(tl.int64)
+    scores += sentence * stride
+    values += sentence * (words + 1) * STATES
+    mask += sentence * mask_row
+    _sweep(
+        values, scores, mask, mask_word, source, tag, state, final, words,
+        STATES, TAGS, LEVELS, False, MASKED, BLOCK,
+    )  # fmt: skip
+    tl.store(best + sentence, tl.load(values + START))
+    places = tl.arange(0, WIDTH)
+    here = START
+    for word in range(words):
+        entry = places * STATES + here
+        number = tl.load(fan_tag + entry, mask=places < PLACES, other=TAGS)
+        target = tl.load(fan_target + entry, mask=places < PLACES, other=0)
+        score = tl.load(scores + word * TAGS + number, mask=number < TAGS, other=0.0)
+        value = tl.load(values + (word + 1) * STATES + target) + score.to(tl.float32)
+        value = tl.where(number == TAGS, float("-inf"), value)
+        # The first place of the highest value: argmax alone leaves open what it does with ties.
+        place = tl.min(tl.where(value == tl.max(value, 0), places, WIDTH - 1), 0)
+        chosen = tl.sum(tl.where(places == place, number, 0), 0)
+        onward = tl.sum(tl.where(places == place, target, 0), 0)
+        if MASKED:
+            given = tl.load(mask + word * mask_word) != 0
+            chosen = tl.where(given, chosen, -1)
+            onward = tl.where(given, onward, here)
+        tl.store(tags + sentence * words + word, chosen.to(tl.int64))
+        here = onward
+
+
+@triton.jit
+def sum_table_kernel(
+    scores,
+    mask,
+    mask_row,
+    mask_word,
+    values,
+    total,
+    pools,
+    found,
+    source,
+    tag,
+    state,
+    final,
+    words,
+    stride,
+    STATES: tl.constexpr,
+    TAGS: tl.constexpr,
+    START: tl.constexpr,
+    LEVELS: tl.constexpr,
+    MARGINALS: tl.constexpr,
+    MASKED: tl.constexpr,
+    BLOCK: tl.constexpr,
+):
+    """The log-partition, and with MARGINALS what flows along arcs; see `algorithms.marginals`.
+
+    `pools` are two rows of states for each sentence, `found` must be 0.
+    """
+    sentence = tl.program_id(0).to(tl.int64)
+    scores += sentence * stride
+    values += sentence * (words + 1) * STATES
+    mask += sentence * mask_row
+    _sweep(
+        values, scores, mask, mask_word, source, tag, state, final, words,
+        STATES, TAGS, LEVELS, True, MASKED, BLOCK,
+    )  # fmt: skip
+    tl.store(total + sentence, tl.load(values + START))
+    if MARGINALS:
+        pools += sentence * 2 * STATES
+        found += sentence * words * TAGS
+        lanes = tl.arange(0, BLOCK)
+        for tile in range(0, STATES, BLOCK):
+            here = tile + lanes
+            tl.store(pools + here, tl.where(here == START, 1.0, 0.0), mask=here < STATES)
+        for word in range(words):
+            row = values + word * STATES
+            now = pools + word % 2 * STATES
+            onward = pools + (word + 1) % 2 * STATES
+            given = True
+            if MASKED:
+                given = tl.load(mask + word * mask_word) != 0
+            tl.debug_barrier()
+            # Reads go past the nearest cache, which does not see what atomic_add does.
+            for tile in range(0, STATES, BLOCK):
+                here = tile + lanes
+                kept = tl.load(now + here, mask=here < STATES, other=0.0, cache_modifier=".cg")
+                if MASKED:
+                    kept = tl.where(given, 0.0, kept)
+                else:
+                    kept = kept * 0
+                tl.store(onward + here, kept, mask=here < STATES)
+            tl.debug_barrier()
+            for backward in tl.static_range(len(LEVELS)):
+                for tile in range(0, LEVELS[len(LEVELS) - 1 - backward][3], BLOCK):
+                    here = tile + lanes
+                    live = here < LEVELS[len(LEVELS) - 1 - backward][3]
+                    first = LEVELS[len(LEVELS) - 1 - backward][1]
+                    mine = tl.load(state + first + here, mask=live, other=0)
+                    pool = tl.load(now + mine, mask=live, other=0.0, cache_modifier=".cg")
+                    highest = tl.full([BLOCK], float("-inf"), tl.float32)
+                    powers = tl.zeros([BLOCK], tl.float32)
+                    for place in range(LEVELS[len(LEVELS) - 1 - backward][2]):
+                        entry = (
+                            LEVELS[len(LEVELS) - 1 - backward][0]
+                            + place * LEVELS[len(LEVELS) - 1 - backward][3]
+                            + here
+                        )
+                        value, _, _ = _arc(
+                            row, scores + word * TAGS, source, tag, entry, live, STATES, TAGS
+                        )
+                        higher = tl.maximum(highest, value)
+                        shift = tl.where(higher == float("-inf"), 0.0, higher)
+                        powers = powers * tl.exp(highest - shift) + tl.exp(value - shift)
+                        highest = higher
+                    shift = tl.where(highest == float("-inf"), 0.0, highest)
+                    share = pool / tl.where(powers > 0, powers, 1.0)
+                    flows = live & (share > 0)
+                    if MASKED:
+                        flows = flows & given
+                    for place in range(LEVELS[len(LEVELS) - 1 - backward][2]):
+                        entry = (
+                            LEVELS[len(LEVELS) - 1 - backward][0]
+                            + place * LEVELS[len(LEVELS) - 1 - backward][3]
+                            + here
+                        )
+                        value, origin, number = _arc(
+                            row, scores + word * TAGS, source, tag, entry, live, STATES, TAGS
+                        )
+                        flow = tl.exp(value - shift) * share
+                        taken = tl.where(flows, flow, 0.0)
+                        shared = origin >= STATES
+                        target = tl.where(shared, now + origin - STATES, onward + origin)
+                        tl.atomic_add(target, taken, mask=taken > 0)
+                        taken = tl.where(number < TAGS, taken, 0.0)
+                        tl.atomic_add(found + word * TAGS + number, taken, mask=taken > 0)
+                tl.debug_barrier()

@@ -1,0 +1,113 @@
+"""Every backend against every other: long sentences, any mask, numbers of any size."""
+
+import numpy as np
+import pytest
+import torch
+
+from discotag import Scheme
+from discotag.inference import torch_backend
+from oracle import SCHEMES, name
+
+DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+LARGE = Scheme(tuple("ABCDE"), 3, gap_mentions=True)
+
+
+def masks(random, batch, words):
+    """Padding right and left, holes, nothing masked and everything."""
+    lengths = random.integers(0, words + 1, (batch, 1))
+    place = np.arange(words)
+    yield place < lengths
+    yield place >= words - lengths
+    yield random.random((batch, words)) < 0.7
+    yield np.zeros((batch, words), dtype=bool)
+    yield np.ones((batch, words), dtype=bool)
+
+
+def answers(scheme, scores, mask, backend):
+    tags, best = torch_backend.best_tags(scheme.grammar, scores, mask, backend=backend)
+    found, total = torch_backend.marginals(scheme.grammar, scores, mask, backend=backend)
+    alone = torch_backend.log_partition(scheme.grammar, scores, mask, backend=backend)
+    return tags.cpu(), *(each.cpu().float() for each in (best, found, total, alone))
+
+
+def same(first, second, tolerance):
+    assert torch.equal(first[0], second[0])
+    for ours, theirs in zip(first[1:], second[1:], strict=True):
+        torch.testing.assert_close(ours, theirs, atol=tolerance, rtol=1e-5)
+
+
+@pytest.mark.parametrize("words", [1, 2, 7, 64, 300])
+@pytest.mark.parametrize("scheme", [*SCHEMES, LARGE], ids=name)
+def test_numpy_and_pytorch_agree(scheme, words):
+    random = np.random.default_rng(words)
+    scores = torch.from_numpy(random.normal(size=(4, words, len(scheme.tags))))
+    for mask in masks(random, 4, words):
+        given = torch.from_numpy(mask)
+        same(
+            answers(scheme, scores, given, "numpy"),
+            answers(scheme, scores, given, "torch"),
+            1e-5,
+        )
+
+
+@pytest.mark.parametrize("words", [1, 4, 5] if DEVICE.type == "cpu" else [1, 4, 5, 64, 300])
+@pytest.mark.parametrize(
+    "scheme", [SCHEMES[1], SCHEMES[4]] if DEVICE.type == "cpu" else [*SCHEMES, LARGE], ids=name
+)
+def test_triton_agrees_with_numpy(scheme, words):
+    random = np.random.default_rng(words)
+    numbers = random.integers(-3, 4, (34, words, len(scheme.tags)))
+    scores = torch.from_numpy(numbers).float()
+    for mask in masks(random, 34, words):
+        given = torch.from_numpy(mask)
+        same(
+            answers(scheme, scores.to(DEVICE), given.to(DEVICE), "triton"),
+            answers(scheme, scores, given, "numpy"),
+            1e-3 if words > 64 else 1e-4,
+        )
+
+
+def test_triton_takes_scores_that_lie_scattered_in_memory():
+    scheme = SCHEMES[1]
+    wide = torch.randn(3, 9, 7, device=DEVICE)
+    scattered = wide.transpose(1, 2)[:, :5]
+    ours = answers(scheme, scattered, None, "triton")
+    same(ours, answers(scheme, scattered.contiguous().cpu(), None, "numpy"), 1e-4)
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("backend", ["numpy", "torch", "triton"])
+def test_half_precision_is_computed_in_single(kind, backend):
+    scheme = SCHEMES[1]
+    device = DEVICE if backend == "triton" else torch.device("cpu")
+    scores = torch.randn(3, 5, 9, device=device).to(kind)
+    same(
+        answers(scheme, scores, None, backend),
+        answers(scheme, scores.float(), None, backend),
+        0.0,
+    )
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch"])
+@pytest.mark.parametrize("scale", [1e4, 1.0])
+def test_large_scores_and_long_sentences_stay_finite(backend, scale):
+    scheme = SCHEMES[1]
+    scores = torch.randn(2, 4096, 9).clamp(-1, 1) * scale
+    scores.requires_grad_()
+    total = torch_backend.log_partition(scheme.grammar, scores, backend=backend)
+    total.sum().backward()
+    assert total.isfinite().all()
+    assert scores.grad.isfinite().all()
+    # Every word has one tag.
+    torch.testing.assert_close(scores.grad.sum(2), torch.ones(2, 4096), atol=1e-3, rtol=0)
+
+
+@pytest.mark.parametrize("shape", [(0, 5), (3, 0), (0, 0)])
+@pytest.mark.parametrize("backend", ["numpy", "torch"])
+def test_nothing_is_an_answer_too(shape, backend):
+    scheme = SCHEMES[1]
+    scores = torch.zeros(*shape, 9)
+    tags, best, found, total, alone = answers(scheme, scores, None, backend)
+    assert tags.shape == shape
+    assert found.shape == (*shape, 9)
+    assert best.tolist() == total.tolist() == alone.tolist() == [0.0] * shape[0]
