@@ -62,6 +62,14 @@ class Automaton:
             if arc.symbol is not EPSILON and arc.symbol not in symbols:
                 raise AutomatonError(f"{arc} reads a symbol that is not in the alphabet")
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        # Automata are keys of caches that are asked with every batch.
+        return hash((self.size, self.start, self.finals, self.arcs))
+
     @property
     def states(self) -> range:
         """All states."""

@@ -133,8 +133,8 @@ def marginals(
                 last = first
             there = pools[: arrays.states]
             if mask is not None:
-                for flow in flows:
-                    flow[word - start] *= mask[word]
+                for flow in flows:  # not a product: what has no mask may be NaN
+                    flow[word - start] = tools.where(mask[word], flow[word - start], 0.0)
                 there = tools.where(mask[word], there, here)
             here = there
         flat = [flow.reshape(end - start, flow.shape[1] * flow.shape[2], batch) for flow in flows]

@@ -55,7 +55,7 @@ class Best(Max):
     def ranked(self, values: Array) -> Array:
         """Places and ranks as one axis, the first; of equal values the lower place comes first."""
         moved = self.tools.move_axis(values, -1, 1)
-        return moved.reshape(-1, *moved.shape[2:])
+        return moved.reshape(moved.shape[0] * moved.shape[1], *moved.shape[2:])
 
     def keep(self, where: Array, values: Array, others: Array) -> Array:
         """As in `Max`, for rows of k."""

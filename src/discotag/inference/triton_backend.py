@@ -21,8 +21,8 @@ from discotag.inference.arrays import compile_grammar
 from discotag.inference.triton_kernels import best_kernel, sum_kernel
 from discotag.inference.triton_table_kernels import best_table_kernel, sum_table_kernel
 
-MOST_ARCS: Final = 320
-"""Above this, compiling an unrolled kernel takes minutes and its registers spill."""
+MOST_ARCS = {best_kernel: 320, sum_kernel: 150}
+"""Up to so many arcs a kernel is unrolled; beyond, it takes minutes to compile and spills."""
 
 TABLE_BLOCK: Final = 128
 """Lanes of a program that reads the grammar from tables."""
@@ -86,8 +86,8 @@ def applies(grammar: Automaton) -> bool:
     return all(grammar.steps)
 
 
-def _is_small(grammar: Automaton) -> bool:
-    return len(grammar.arcs) <= MOST_ARCS
+def _is_small(grammar: Automaton, kernel: Any) -> bool:
+    return len(grammar.arcs) <= MOST_ARCS[kernel]
 
 
 class Tables(NamedTuple):
@@ -147,7 +147,7 @@ def tables(grammar: Automaton, device: torch.device) -> Tables:
 def best_tags(grammar: Automaton, scores: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
     """As `algorithms.best_tags`."""
     batch, words, _ = scores.shape
-    if not _is_small(grammar):
+    if not _is_small(grammar, best_kernel):
         return _best_by_tables(grammar, scores, mask)
     constants = unrolled(grammar)
     per_chunk = 32 // constants.bits
@@ -163,7 +163,7 @@ def best_tags(grammar: Automaton, scores: Tensor, mask: Tensor | None) -> tuple[
 
 def log_partition(grammar: Automaton, scores: Tensor, mask: Tensor | None) -> Tensor:
     """As `algorithms.log_partition`."""
-    if not _is_small(grammar):
+    if not _is_small(grammar, sum_kernel):
         return _sum_by_tables(grammar, scores, mask, marginals=False)[1]
     total = scores.new_empty(len(scores), dtype=torch.float32)
     outputs = (total, total, total)  # nothing is written to the other two
@@ -173,7 +173,7 @@ def log_partition(grammar: Automaton, scores: Tensor, mask: Tensor | None) -> Te
 
 def marginals(grammar: Automaton, scores: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
     """As `algorithms.marginals`, for arcs without weights."""
-    if not _is_small(grammar):
+    if not _is_small(grammar, sum_kernel):
         return _sum_by_tables(grammar, scores, mask, marginals=True)
     batch, words, tags = scores.shape
     constants = unrolled(grammar)

@@ -85,46 +85,11 @@ def _ends(STATES: tl.constexpr, FINAL: tl.constexpr, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def _fan(
-    now,
-    values,
-    BASE: tl.constexpr,
-    FROM: tl.constexpr,
-    TO: tl.constexpr,
-    TAG: tl.constexpr,
-    TARGET: tl.constexpr,
-):
-    """The values of the arcs FROM to TO, the scores of the word being those from BASE on."""
-    found = ()
-    for arc in tl.static_range(FROM, TO):
-        found = found + (now[BASE + TAG[arc]] + values[TARGET[arc]],)
-    return found
-
-
-@triton.jit
-def _highest(fan, SIZE: tl.constexpr):
-    """The highest of a fan, 0 for -inf: what is taken off before exp."""
-    highest = fan[0]
-    for place in tl.static_range(1, SIZE):
-        highest = tl.maximum(highest, fan[place])
-    return tl.where(highest == float("-inf"), 0.0, highest)
-
-
-@triton.jit
 def _kept(given, new, old, SIZE: tl.constexpr):
     """The new values where the word has the mask, else the old ones."""
     found = ()
     for k in tl.static_range(SIZE):
         found = found + (tl.where(given, new[k], old[k]),)
-    return found
-
-
-@triton.jit
-def _added(values, value, PLACE: tl.constexpr, SIZE: tl.constexpr):
-    """The values, with one added to that at a place."""
-    found = ()
-    for k in tl.static_range(SIZE):
-        found = found + (values[k] + value if k == PLACE else values[k],)
     return found
 
 
@@ -136,7 +101,7 @@ def _zeros(SIZE: tl.constexpr, BLOCK: tl.constexpr):
     return found
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["batch", "words", "stride", "mask_row", "mask_word"])
 def best_kernel(
     scores,
     mask,
@@ -187,21 +152,15 @@ def best_kernel(
             new = ()
             packed = tl.zeros([BLOCK], tl.int32)
             for state in tl.static_range(STATES):
-                fan = _fan(
-                    now,
-                    values,
-                    (GROUP - 1 - k) * TAGS,
-                    FIRST[state],
-                    FIRST[state + 1],
-                    TAG,
-                    TARGET,
+                highest = (
+                    now[(GROUP - 1 - k) * TAGS + TAG[FIRST[state]]] + values[TARGET[FIRST[state]]]
                 )
-                highest = fan[0]
                 place = tl.zeros([BLOCK], tl.int32)
-                for arc in tl.static_range(1, FIRST[state + 1] - FIRST[state]):
-                    better = fan[arc] > highest  # of equal ones the first, the lower tag, stays
-                    highest = tl.where(better, fan[arc], highest)
-                    place = tl.where(better, arc, place)
+                for arc in tl.static_range(FIRST[state] + 1, FIRST[state + 1]):
+                    value = now[(GROUP - 1 - k) * TAGS + TAG[arc]] + values[TARGET[arc]]
+                    better = value > highest  # of equal ones the first, the lower tag, stays
+                    highest = tl.where(better, value, highest)
+                    place = tl.where(better, arc - FIRST[state], place)
                 new = new + (highest,)
                 packed |= place << (state % PER_CHUNK * BITS)
                 if state % PER_CHUNK == PER_CHUNK - 1 or state == STATES - 1:
@@ -231,7 +190,7 @@ def best_kernel(
         packs = packs_ahead
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["batch", "words", "stride", "mask_row", "mask_word"])
 def sum_kernel(
     scores,
     mask,
@@ -284,47 +243,60 @@ def sum_kernel(
                     tl.store(after + place, values[state], mask=inside)
             new = ()
             for state in tl.static_range(STATES):
-                fan = _fan(
-                    now,
-                    values,
-                    (GROUP - 1 - k) * TAGS,
-                    FIRST[state],
-                    FIRST[state + 1],
-                    TAG,
-                    TARGET,
+                highest = (
+                    now[(GROUP - 1 - k) * TAGS + TAG[FIRST[state]]] + values[TARGET[FIRST[state]]]
                 )
-                highest = _highest(fan, FIRST[state + 1] - FIRST[state])
-                powers = tl.exp(fan[0] - highest)
-                for arc in tl.static_range(1, FIRST[state + 1] - FIRST[state]):
-                    powers += tl.exp(fan[arc] - highest)
+                for arc in tl.static_range(FIRST[state] + 1, FIRST[state + 1]):
+                    value = now[(GROUP - 1 - k) * TAGS + TAG[arc]] + values[TARGET[arc]]
+                    highest = tl.maximum(highest, value)
+                highest = tl.where(highest == float("-inf"), 0.0, highest)
+                powers = tl.zeros([BLOCK], tl.float32)
+                for arc in tl.static_range(FIRST[state], FIRST[state + 1]):
+                    value = now[(GROUP - 1 - k) * TAGS + TAG[arc]] + values[TARGET[arc]]
+                    powers += tl.exp(value - highest)
                 new = new + (highest + tl.log(powers),)
             values = _kept(given, new, values, STATES) if MASKED or PARTIAL else new
         now = ahead
     tl.store(total + row, values[START], mask=here)
     if MARGINALS:
-        pools = _added(_zeros(STATES, BLOCK), 1.0, START, STATES)
+        pools = ()
+        for state in tl.static_range(STATES):
+            pools = pools + (tl.full([BLOCK], 1.0 if state == START else 0.0, tl.float32),)
         scores_now = _load_scores(mine, 0, limit, here, TAGS, ALIGNED, False)
         values = _load(after + row, wide, here, STATES)
         for word in range(words):
             next_word = tl.minimum(word + 1, words - 1)
             scores_ahead = _load_scores(mine, next_word * TAGS, limit, here, TAGS, ALIGNED, False)
             values_ahead = _load(after + next_word * STATES * wide + row, wide, here, STATES)
-            by_tag = _zeros(TAGS, BLOCK)
-            new = _zeros(STATES, BLOCK)
+            flows = ()
             for state in tl.static_range(STATES):
-                fan = _fan(scores_now, values, 0, FIRST[state], FIRST[state + 1], TAG, TARGET)
-                highest = _highest(fan, FIRST[state + 1] - FIRST[state])
+                highest = scores_now[TAG[FIRST[state]]] + values[TARGET[FIRST[state]]]
+                for arc in tl.static_range(FIRST[state] + 1, FIRST[state + 1]):
+                    highest = tl.maximum(highest, scores_now[TAG[arc]] + values[TARGET[arc]])
+                highest = tl.where(highest == float("-inf"), 0.0, highest)
                 powers = ()
-                for arc in tl.static_range(FIRST[state + 1] - FIRST[state]):
-                    powers = powers + (tl.exp(fan[arc] - highest),)
-                sum_of_powers = powers[0]
-                for arc in tl.static_range(1, FIRST[state + 1] - FIRST[state]):
-                    sum_of_powers += powers[arc]
-                share = pools[state] / tl.where(sum_of_powers > 0, sum_of_powers, 1.0)
-                for arc in tl.static_range(FIRST[state + 1] - FIRST[state]):
-                    flow = powers[arc] * share
-                    by_tag = _added(by_tag, flow, TAG[FIRST[state] + arc], TAGS)
-                    new = _added(new, flow, TARGET[FIRST[state] + arc], STATES)
+                total_power = tl.zeros([BLOCK], tl.float32)
+                for arc in tl.static_range(FIRST[state], FIRST[state + 1]):
+                    power = tl.exp(scores_now[TAG[arc]] + values[TARGET[arc]] - highest)
+                    powers = powers + (power,)
+                    total_power += power
+                share = pools[state] / tl.where(total_power > 0, total_power, 1.0)
+                for place in tl.static_range(FIRST[state + 1] - FIRST[state]):
+                    flows = flows + (powers[place] * share,)
+            by_tag = ()
+            for tag in tl.static_range(TAGS):
+                flow = tl.zeros([BLOCK], tl.float32)
+                for arc in tl.static_range(FIRST[STATES]):
+                    if TAG[arc] == tag:
+                        flow += flows[arc]
+                by_tag = by_tag + (flow,)
+            new = ()
+            for state in tl.static_range(STATES):
+                flow = tl.zeros([BLOCK], tl.float32)
+                for arc in tl.static_range(FIRST[STATES]):
+                    if TARGET[arc] == state:
+                        flow += flows[arc]
+                new = new + (flow,)
             if MASKED:
                 given = _given(mask, row, mask_row, mask_word, word, words, here, MASKED)
                 by_tag = _kept(given, by_tag, _zeros(TAGS, BLOCK), TAGS)

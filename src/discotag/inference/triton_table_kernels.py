@@ -84,7 +84,7 @@ def _sweep(
             tl.debug_barrier()
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["words", "stride", "mask_row", "mask_word"])
 def best_table_kernel(
     scores,
     mask,
@@ -141,7 +141,7 @@ def best_table_kernel(
         here = onward
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["words", "stride", "mask_row", "mask_word"])
 def sum_table_kernel(
     scores,
     mask,

@@ -1,0 +1,408 @@
+"""The tagging layer: against brute force, under odd masks, with bad input, in other precisions."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import torch
+
+from brute import Truth, all_mentions, random_scores
+from discotag import IllFormed, Incompatible, InvalidMention, Mention, Scheme, TaggingLayer
+from discotag.inference.gold import find_gold
+from discotag.model.layer import InvalidScores
+from discotag.model.objectives import OBJECTIVES
+from discotag.scheme import UnknownLabel
+from oracle import SCHEMES, name
+
+every_scheme = pytest.mark.parametrize("scheme", SCHEMES, ids=name)
+STRUCTURAL, SEMANTIC = SCHEMES[1], SCHEMES[0]
+PAIN = [Mention("ADR", [(0, 3)]), Mention("ADR", [(0, 2), (4, 5)])]  # pain in arms and shoulders
+
+
+def layer_for(scheme, weighted):
+    layer = TaggingLayer(scheme, arc_weights=weighted).double()
+    if weighted:
+        torch.manual_seed(0)
+        torch.nn.init.normal_(layer.arc_weights)
+    return layer
+
+
+def truths(layer, scores):
+    weights = None if layer.arc_weights is None else layer.arc_weights.detach().numpy()
+    return [Truth(layer.scheme, row.numpy(), weights) for row in scores]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@every_scheme
+def test_against_brute_force(scheme, weighted):
+    layer = layer_for(scheme, weighted)
+    random = np.random.default_rng(0)
+    for length in range(5):
+        scores = torch.from_numpy(random_scores(random, 2, length, len(scheme.tags)))
+        known = truths(layer, scores)
+        with torch.no_grad():
+            total, marginals = layer.log_partition(scores), layer.marginals(scores)
+            entropy = layer.entropy(scores)
+            every = sorted(set().union(*all_mentions(scheme, length)))
+            probability = layer.mention_probability(scores, [every, every])
+        for row, truth in enumerate(known):
+            assert total[row].item() == pytest.approx(truth.partition)
+            np.testing.assert_allclose(marginals[row], truth.marginals, atol=1e-9)
+            assert entropy[row].item() == pytest.approx(truth.entropy, abs=1e-9)
+            expected = [truth.of_mention(mention) for mention in every]
+            np.testing.assert_allclose(probability[row], expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@every_scheme
+def test_losses_against_brute_force(scheme, weighted):
+    layer = layer_for(scheme, weighted)
+    random = np.random.default_rng(1)
+    length = 4
+    scores = torch.from_numpy(random_scores(random, 1, length, len(scheme.tags), forbid=0.0))
+    (truth,) = truths(layer, scores)
+    for mentions in sorted(set(all_mentions(scheme, length)), key=sorted)[::3]:
+        logs = truth.of_mentions(mentions)
+        found = {
+            objective: layer.loss(scores, [mentions], objective=objective, known_slots=[{}]).item()
+            for objective in OBJECTIVES
+        }
+        assert found["soft_em"] == pytest.approx(-np.logaddexp.reduce(logs))
+        assert found["hard_em"] == pytest.approx(-logs.max())
+        assert found["weakly_soft_em"] == pytest.approx(found["soft_em"])
+        assert found["weakly_hard_em"] == pytest.approx(found["hard_em"])
+        tags = torch.tensor([[scheme.tags.index(t) for t in scheme.encode(length, mentions)]])
+        sequence = truth.sequences.tolist().index(tags[0].tolist())
+        expected = truth.partition - truth.totals[sequence]
+        assert found["nll"] == pytest.approx(expected)
+        assert layer.loss(scores, tags).item() == pytest.approx(expected)
+        for objective in ("soft_em", "hard_em"):
+            loss = layer.loss(scores, tags, objective=objective)
+            assert loss.item() == pytest.approx(found[objective])
+
+
+def test_samples_come_as_often_as_they_are_likely():
+    scheme = Scheme(("ADR",))
+    scores = torch.from_numpy(random_scores(np.random.default_rng(2), 1, 3, 9))
+    layer = TaggingLayer(scheme)
+    number = 20_000
+    drawn = layer.sample(scores, number=number, generator=torch.Generator().manual_seed(0))
+    assert drawn.shape == (1, number, 3)
+    truth = Truth(scheme, scores[0].numpy())
+    for sequence, share in zip(truth.sequences.tolist(), truth.probabilities, strict=True):
+        seen = (drawn[0] == torch.tensor(sequence)).all(1).float().mean().item()
+        assert seen == pytest.approx(share, abs=4 * (share * (1 - share) / number) ** 0.5 + 1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("scheme", [SEMANTIC, SCHEMES[4]], ids=name)
+def test_gradients(scheme, weighted):
+    layer = layer_for(scheme, weighted)
+    torch.manual_seed(1)
+    scores = torch.randn(2, 5, len(scheme.tags), dtype=torch.double, requires_grad=True)
+    mask = torch.tensor([[1, 1, 1, 1, 1], [0, 1, 0, 1, 1]], dtype=torch.bool)
+    gold = [PAIN, [Mention("ADR", [(0, 1), (2, 3)])]]
+    inputs = [scores, *layer.parameters()]
+    works = [
+        lambda *_: layer.log_partition(scores, mask),
+        lambda *_: layer.entropy(scores, mask),
+        lambda *_: layer.mention_probability(scores, gold, mask),
+        *(
+            lambda *_, objective=objective: layer.loss(scores, gold, mask, objective=objective)
+            for objective in ("nll", "soft_em", "hard_em")
+        ),
+    ]
+    for work in works:
+        assert torch.autograd.gradcheck(work, inputs)
+
+
+def test_the_gradient_of_the_partition_is_the_marginals():
+    layer = TaggingLayer(STRUCTURAL)
+    scores = torch.randn(3, 6, 9, requires_grad=True)
+    layer.log_partition(scores).sum().backward()
+    torch.testing.assert_close(scores.grad, layer.marginals(scores))
+
+
+def test_a_second_gradient_is_refused():
+    scores = torch.randn(1, 3, 9, requires_grad=True)
+    total = TaggingLayer(STRUCTURAL).log_partition(scores)
+    (first,) = torch.autograd.grad(total.square().sum(), scores, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        first.sum().backward()
+
+
+def test_words_without_the_mask_do_not_count():
+    layer = TaggingLayer(STRUCTURAL)
+    torch.manual_seed(2)
+    short = torch.randn(1, 5, 9)
+    wide = torch.full((3, 9, 9), torch.nan)
+    mask = torch.zeros(3, 9, dtype=torch.long)
+    places = [[0, 1, 2, 3, 4], [4, 5, 6, 7, 8], [1, 2, 5, 6, 8]]
+    for row, place in enumerate(places):
+        wide[row, place] = short[0]
+        mask[row, place] = 1
+    gold = torch.full((3, 9), -100)
+    tags = torch.tensor([STRUCTURAL.tags.index(tag) for tag in STRUCTURAL.encode(5, PAIN)])
+    for row, place in enumerate(places):
+        gold[row, place] = tags
+        assert layer.decode(wide, mask)[row, place].tolist() == layer.decode(short)[0].tolist()
+    assert (layer.decode(wide, mask)[mask == 0] == -1).all()
+    assert (layer.sample(wide, mask, number=2).movedim(1, -1)[mask == 0] == -1).all()
+    assert (layer.topk(wide, mask, k=2)[0].movedim(1, -1)[mask == 0] == -1).all()
+    assert (layer.marginals(wide, mask)[mask == 0] == 0).all()
+    for ours, alone in [
+        (layer.log_partition(wide, mask), layer.log_partition(short)),
+        (layer.entropy(wide, mask), layer.entropy(short)),
+        (layer.topk(wide, mask, k=3)[1], layer.topk(short, k=3)[1]),
+        (layer.loss(wide, [PAIN] * 3, mask, reduction="none"), layer.loss(short, [PAIN])),
+        (layer.loss(wide, gold, mask, reduction="none"), layer.loss(short, [PAIN])),
+        (
+            layer.mention_probability(wide, [PAIN] * 3, mask),
+            layer.mention_probability(short, [PAIN]),
+        ),
+    ]:
+        torch.testing.assert_close(ours, alone.expand(ours.shape))
+    assert layer.decode_mentions(wide, mask) == layer.decode_mentions(short) * 3
+
+
+def test_reductions():
+    layer = TaggingLayer(STRUCTURAL)
+    scores, mask = torch.randn(2, 5, 9), torch.tensor([[1] * 5, [1, 1, 0, 0, 0]])
+    gold = [PAIN, []]
+    losses = layer.loss(scores, gold, mask, reduction="none")
+    assert losses.shape == (2,)
+    assert layer.loss(scores, gold, mask, reduction="sum") == losses.sum()
+    assert layer.loss(scores, gold, mask) == losses.mean()
+    assert layer.loss(scores, gold, mask, reduction="word_mean") == losses.sum() / 7
+
+
+def test_mentions_have_no_more_than_their_probability():
+    layer = TaggingLayer(Scheme(("ADR",), 2))
+    three_parts = Mention("ADR", [(0, 1), (2, 3), (4, 5)])
+    found = layer.mention_probability(torch.randn(2, 5, 9), [[three_parts], []])
+    assert found.tolist() == [[0.0], [0.0]]
+
+
+@pytest.mark.parametrize("objective", ["soft_em", "hard_em"])
+def test_known_slots_leave_out_namings(objective):
+    layer = TaggingLayer(SEMANTIC).double()
+    scores = torch.randn(1, 3, 10, dtype=torch.double)
+    gold = [[Mention("ADR", [(0, 1), (2, 3)])]]
+    first, second = SEMANTIC.encodings(3, gold[0])
+
+    def of(tags):
+        return layer.loss(scores, torch.tensor([[SEMANTIC.tags.index(tag) for tag in tags]]))
+
+    def weakly(**slots):
+        known = [{int(word[1:]): slot for word, slot in slots.items()}]
+        return layer.loss(scores, gold, objective=f"weakly_{objective}", known_slots=known)
+
+    either = layer.loss(scores, gold, objective=objective)
+    torch.testing.assert_close(weakly(w0=0), of(first))
+    torch.testing.assert_close(weakly(w2=0), of(second))  # one names the whole set
+    torch.testing.assert_close(weakly(w0=1, w2=0), of(second))
+    torch.testing.assert_close(weakly(w0=0, w2=0), either)  # a contradiction names nothing
+    torch.testing.assert_close(weakly(w1=0), either)  # not in any component
+    known = [{0: 1}]
+    torch.testing.assert_close(layer.loss(scores, gold, known_slots=known), of(second))
+
+
+def test_gold_is_encoded_once():
+    layer = TaggingLayer(STRUCTURAL)
+    find_gold.cache_clear()
+    for _ in range(3):
+        layer.loss(torch.randn(2, 5, 9), [PAIN, []])
+    assert find_gold.cache_info().misses == 2
+
+
+@pytest.mark.parametrize(
+    ("work", "error", "message"),
+    [
+        (
+            lambda layer, s: layer.decode(s[0]),
+            InvalidScores,
+            r"\(batch, words, 9\), got .* \(4, 9\)",
+        ),
+        (lambda layer, s: layer.decode(s[..., :8]), InvalidScores, r"\(2, 4, 8\)"),
+        (lambda layer, s: layer.decode(s.long()), InvalidScores, "torch.int64"),
+        (
+            lambda layer, s: layer.decode(s, torch.ones(2, 3)),
+            InvalidScores,
+            r"\(2, 4\), got \(2, 3\)",
+        ),
+        (lambda layer, s: layer.topk(s, k=0), InvalidScores, "k must be at least 1"),
+        (lambda layer, s: layer.sample(s, number=0), InvalidScores, "at least 1"),
+        (
+            lambda layer, s: layer.loss(s, [[]]),
+            InvalidScores,
+            "2 sentences have scores, but 1 gold",
+        ),
+        (lambda layer, s: layer.loss(s, [[], []], objective="crf"), InvalidScores, "nll, soft_em"),
+        (
+            lambda layer, s: layer.loss(s, [[], []], reduction="max"),
+            InvalidScores,
+            "mean, word_mean",
+        ),
+        (
+            lambda layer, s: layer.loss(s, [[], []], objective="weakly_soft_em"),
+            InvalidScores,
+            "needs known_slots",
+        ),
+        (
+            lambda layer, s: layer.loss(s, [[], []], known_slots=[{}]),
+            InvalidScores,
+            "1 known slots",
+        ),
+        (
+            lambda layer, s: layer.loss(s, torch.zeros(2, 3)),
+            InvalidScores,
+            "gold tags must have shape",
+        ),
+        (
+            lambda layer, s: layer.loss(s, torch.full((2, 4), 2)),
+            IllFormed,
+            "sentence 0 of the batch: word 0",
+        ),
+        (
+            lambda layer, s: layer.loss(
+                s, [[], [Mention("ADR", [(0, 2)]), Mention("ADR", [(0, 1)])]]
+            ),
+            Incompatible,
+            "sentence 1 of the batch: uneven_components",
+        ),
+        (
+            lambda layer, s: layer.loss(s, [[Mention("ADR", [(0, 1)])] * 2, []]),
+            Incompatible,
+            "same_words",
+        ),
+        (
+            lambda layer, s: layer.loss(s, [[Mention("ADR", [(3, 5)])], []]),
+            InvalidMention,
+            "sentence 0 of the batch: .* past the end",
+        ),
+        (
+            lambda layer, s: layer.mention_probability(s, [[Mention("B", [(0, 1)])], []]),
+            UnknownLabel,
+            "none of the scheme's: ADR",
+        ),
+        (
+            lambda layer, s: layer.mention_probability(s, [[Mention("ADR", [(0, 5)])], []]),
+            InvalidMention,
+            "past the end",
+        ),
+    ],
+)
+def test_bad_input_is_answered_in_a_line(work, error, message):
+    layer = TaggingLayer(STRUCTURAL)
+    with pytest.raises(error, match=message) as caught:
+        work(layer, torch.zeros(2, 4, 9))
+    assert "\n" not in str(caught.value)
+
+
+METHODS = {
+    "decode": lambda layer, scores: layer.decode(scores),
+    "log_partition": lambda layer, scores: layer.log_partition(scores),
+    "marginals": lambda layer, scores: layer.marginals(scores),
+    "topk": lambda layer, scores: layer.topk(scores, k=2),
+    "sample": lambda layer, scores: layer.sample(scores),
+    "entropy": lambda layer, scores: layer.entropy(scores),
+    "loss": lambda layer, scores: layer.loss(scores, [[], [], []]),
+}
+
+
+@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+@pytest.mark.parametrize("value", [torch.nan, torch.inf])
+def test_scores_that_are_no_numbers_say_where(method, value):
+    scores = torch.zeros(3, 4, 9)
+    scores[1, 2, 3] = value
+    with pytest.raises(InvalidScores, match="sentence 1, position 2, tag DB-Bx: the score is"):
+        method(TaggingLayer(STRUCTURAL), scores)
+
+
+@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+def test_a_sentence_without_any_sequence_says_which(method):
+    scores = torch.zeros(3, 4, 9)
+    scores[2, 0] = -torch.inf
+    with pytest.raises(InvalidScores, match="sentence 2: no well-formed tag sequence"):
+        method(TaggingLayer(STRUCTURAL), scores)
+
+
+@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+def test_empty_batches_and_sentences(method):
+    layer = TaggingLayer(STRUCTURAL)
+    method(layer, torch.zeros(3, 0, 9))
+    if method is not METHODS["loss"]:
+        method(layer, torch.zeros(0, 4, 9))
+    assert layer.loss(torch.zeros(0, 4, 9), []).item() == 0
+    assert layer.mention_probability(torch.zeros(0, 4, 9), []).shape == (0, 0)
+
+
+def test_only_what_is_learned_is_in_the_state_dict():
+    assert TaggingLayer(STRUCTURAL).state_dict() == {}
+    assert list(TaggingLayer(STRUCTURAL, arc_weights=True).state_dict()) == ["arc_weights"]
+    layer = TaggingLayer(STRUCTURAL)
+    layer.decode(torch.zeros(1, 2, 9))
+    for other in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
+        assert other.scheme == layer.scheme
+    assert "slots=2" in repr(layer)
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
+def test_half_precision(kind):
+    layer = TaggingLayer(STRUCTURAL)
+    torch.manual_seed(3)
+    scores = torch.randn(4, 20, 9).to(kind)
+    assert torch.equal(layer.decode(scores), layer.decode(scores.float()))
+    scores.requires_grad_()
+    loss = layer.loss(scores, [[]] * 4)
+    loss.backward()
+    assert loss.dtype == torch.float32
+    assert scores.grad.dtype == kind
+    assert scores.grad.isfinite().all()
+
+
+def test_autocast():
+    layer = TaggingLayer(STRUCTURAL, arc_weights=True)
+    linear = torch.nn.Linear(8, 9)
+    with torch.autocast("cpu", torch.bfloat16):
+        loss = layer.loss(linear(torch.randn(2, 5, 8)), [PAIN, []])
+    loss.backward()
+    assert loss.dtype == torch.float32
+    assert linear.weight.grad.isfinite().all()
+    assert layer.arc_weights.grad.isfinite().all()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_compiled_models():
+    layer = TaggingLayer(STRUCTURAL)
+
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear, self.layer = torch.nn.Linear(8, 9), layer
+
+        def forward(self, words):
+            return self.layer.loss(self.linear(words), [PAIN, []])
+
+    model, words = Model(), torch.randn(2, 5, 8)
+    expected = model(words)
+    found = torch.compile(model, backend="eager")(words)
+    torch.testing.assert_close(found, expected)
+    found.backward()
+    assert model.linear.weight.grad is not None
+
+
+@every_scheme
+def test_soundness_under_fuzzing(scheme):
+    """A hundred thousand score matrices over all schemes: every answer is well-formed."""
+    random = np.random.default_rng(6)
+    layer = TaggingLayer(scheme)
+    accepts = scheme.grammar.accepts
+    for words in (1, 2, 3, 5, 8, 13):
+        shape = (2_800, words, len(scheme.tags))
+        for kind in (random.normal(size=shape) * 5, random_scores(random, *shape)):
+            for row in layer.decode(torch.from_numpy(kind)[:1400]).tolist():
+                tags = [scheme.tags[tag] for tag in row]
+                assert accepts(tags)
+                scheme.decode(tags)
