@@ -50,10 +50,8 @@ def test_numpy_and_pytorch_agree(scheme, words):
         )
 
 
-@pytest.mark.parametrize("words", [1, 4, 5] if DEVICE.type == "cpu" else [1, 4, 5, 64, 300])
-@pytest.mark.parametrize(
-    "scheme", [SCHEMES[1], SCHEMES[4]] if DEVICE.type == "cpu" else [*SCHEMES, LARGE], ids=name
-)
+@pytest.mark.parametrize("words", [1, 4, 5])
+@pytest.mark.parametrize("scheme", [SCHEMES[1], SCHEMES[4]], ids=name)
 def test_triton_agrees_with_numpy(scheme, words):
     random = np.random.default_rng(words)
     numbers = random.integers(-3, 4, (34, words, len(scheme.tags)))
@@ -63,7 +61,7 @@ def test_triton_agrees_with_numpy(scheme, words):
         same(
             answers(scheme, scores.to(DEVICE), given.to(DEVICE), "triton"),
             answers(scheme, scores, given, "numpy"),
-            1e-3 if words > 64 else 1e-4,
+            1e-4,
         )
 
 

@@ -1,0 +1,105 @@
+"""On a real GPU: the kernels and the layer, against the same on the CPU."""
+
+import numpy as np
+import pytest
+import torch
+
+from discotag import Mention, Scheme, TaggingLayer
+from discotag.inference import torch_backend
+from oracle import SCHEMES, name
+
+if not torch.cuda.is_available():
+    pytest.skip("there is no GPU", allow_module_level=True)
+
+LARGE = Scheme(tuple("ABCDEFGHIJ"), 3, gap_mentions=True)
+PAIN = [Mention("ADR", [(0, 3)]), Mention("ADR", [(0, 2), (4, 5)])]
+
+
+@pytest.mark.parametrize("scheme", [SCHEMES[1], SCHEMES[4], LARGE], ids=name)
+def test_kernels_agree_with_numpy(scheme):
+    random = np.random.default_rng(0)
+    for words in (64, 299, 301):
+        scores = torch.from_numpy(random.integers(-3, 4, (70, words, len(scheme.tags)))).float()
+        mask = torch.from_numpy(random.random((70, words)) < 0.8)
+        grammar = scheme.grammar
+        assert torch_backend.choose_backend(grammar, scores.cuda(), None) == "triton"
+        for given in (None, mask) if words == 301 else (mask,):
+            there = None if given is None else given.cuda()
+            tags, best = torch_backend.best_tags(grammar, scores.cuda(), there)
+            expected_tags, expected_best = torch_backend.best_tags(grammar, scores, given)
+            assert torch.equal(tags.cpu(), expected_tags)
+            torch.testing.assert_close(best.cpu(), expected_best)
+            found, total = torch_backend.marginals(grammar, scores.cuda(), there)
+            expected, expected_total = torch_backend.marginals(grammar, scores, given)
+            torch.testing.assert_close(total.cpu(), expected_total, rtol=1e-5, atol=1e-3)
+            torch.testing.assert_close(found.cpu(), expected, rtol=0, atol=2e-3)
+            alone = torch_backend.log_partition(grammar, scores.cuda(), there)
+            torch.testing.assert_close(alone, total)
+
+
+def test_pytorch_is_the_fallback_for_double_precision_and_weights_of_arcs():
+    scheme = SCHEMES[1]
+    scores = torch.randn(2, 6, 9, device="cuda", dtype=torch.double)
+    assert torch_backend.choose_backend(scheme.grammar, scores, None) == "torch"
+    layer = TaggingLayer(scheme, arc_weights=True).cuda()
+    torch.nn.init.normal_(layer.arc_weights)
+    other = TaggingLayer(scheme, arc_weights=True)
+    other.load_state_dict(layer.state_dict())
+    single = scores.float()
+    assert torch.equal(layer.decode(single).cpu(), other.decode(single.cpu()))
+    layer.loss(single, [[], []]).backward()
+    other.loss(single.cpu(), [[], []]).backward()
+    torch.testing.assert_close(layer.arc_weights.grad.cpu(), other.arc_weights.grad)
+
+
+def test_the_layer_answers_as_on_the_cpu():
+    layer = TaggingLayer(SCHEMES[1])
+    torch.manual_seed(0)
+    scores = torch.randn(2, 6, 9)
+    mask = torch.tensor([[1, 1, 1, 0, 1, 1], [0, 1, 1, 0, 0, 0]])
+    gold = [PAIN, []]
+    results = []
+    for device in ("cpu", "cuda"):
+        given = scores.to(device).detach().requires_grad_()
+        there = mask.to(device)
+        loss = layer.loss(given, gold, there)
+        loss.backward()
+        results.append(
+            [
+                loss,
+                given.grad,
+                layer.entropy(given, there),
+                layer.marginals(given, there),
+                layer.mention_probability(given, gold, there),
+                *layer.topk(given, there, k=3),
+                layer.decode(given, there),
+            ]
+        )
+    for ours, theirs in zip(*results, strict=True):
+        torch.testing.assert_close(theirs.cpu(), ours, atol=1e-5, rtol=1e-4)
+    drawn = layer.sample(scores.cuda(), mask.cuda(), number=50)
+    assert drawn.shape == (2, 50, 6)
+    assert (drawn.movedim(1, -1)[mask == 0] == -1).all()
+
+
+def test_autocast_and_half_precision():
+    layer = TaggingLayer(SCHEMES[1])
+    linear = torch.nn.Linear(16, 9).cuda()
+    with torch.autocast("cuda", torch.bfloat16):
+        scores = linear(torch.randn(4, 20, 16, device="cuda"))
+    assert scores.dtype == torch.bfloat16
+    assert torch.equal(layer.decode(scores), layer.decode(scores.float()))
+    loss = layer.loss(scores, [[]] * 4)
+    loss.backward()
+    assert loss.dtype == torch.float32
+    assert linear.weight.grad.isfinite().all()
+
+
+def test_large_scores_and_long_sentences_stay_finite():
+    scores = (torch.randn(2, 4096, 9, device="cuda").clamp(-1, 1) * 1e4).requires_grad_()
+    total = torch_backend.log_partition(SCHEMES[1].grammar, scores)
+    total.sum().backward()
+    assert total.isfinite().all()
+    torch.testing.assert_close(
+        scores.grad.sum(2), torch.ones(2, 4096, device="cuda"), atol=1e-3, rtol=0
+    )
