@@ -49,6 +49,7 @@ class Unrolled(NamedTuple):
         first: For each state the number of its first arc, and at the end the number of arcs.
         tag, target: For each arc, sorted by state, then by tag.
         final: For each state whether a sequence may end there.
+        width: The arcs of the fullest state.
         bits: How many bits the place of an arc in its fan takes.
     """
 
@@ -59,6 +60,7 @@ class Unrolled(NamedTuple):
     tag: tuple[int, ...]
     target: tuple[int, ...]
     final: tuple[int, ...]
+    width: int
     bits: int
 
 
@@ -76,6 +78,7 @@ def unrolled(grammar: Automaton) -> Unrolled:
         tuple(map(int, arrays.tag)),
         tuple(map(int, arrays.target)),
         tuple(map(int, arrays.final)),
+        max(sizes),
         max(1, (max(sizes) - 1).bit_length()),
     )
 
@@ -203,6 +206,7 @@ def _best_by_tables(
         words,
         scores.stride(0),
         *table[:4],
+        LEVEL_COUNT=len(table.levels),
         PLACES=len(table.fan_tag),
         WIDTH=triton.next_power_of_2(len(table.fan_tag)),
         MASKED=mask is not None,
@@ -233,6 +237,7 @@ def _sum_by_tables(
         words,
         scores.stride(0),
         *table[:4],
+        LEVEL_COUNT=len(table.levels),
         MARGINALS=marginals,
         MASKED=mask is not None,
         BLOCK=TABLE_BLOCK,
@@ -278,6 +283,8 @@ def _launch(
         words,
         stride // 4 if aligned else stride,
         *constants[:7],
+        WIDTH=constants.width,
+        ARCS=len(constants.tag),
         GROUP=group,
         ALIGNED=aligned,
         MASKED=mask is not None,

@@ -122,6 +122,8 @@ def best_kernel(
     TAG: tl.constexpr,
     TARGET: tl.constexpr,
     FINAL: tl.constexpr,
+    WIDTH: tl.constexpr,
+    ARCS: tl.constexpr,
     BITS: tl.constexpr,
     PER_CHUNK: tl.constexpr,
     CHUNKS: tl.constexpr,
@@ -156,11 +158,15 @@ def best_kernel(
                     now[(GROUP - 1 - k) * TAGS + TAG[FIRST[state]]] + values[TARGET[FIRST[state]]]
                 )
                 place = tl.zeros([BLOCK], tl.int32)
-                for arc in tl.static_range(FIRST[state] + 1, FIRST[state + 1]):
-                    value = now[(GROUP - 1 - k) * TAGS + TAG[arc]] + values[TARGET[arc]]
-                    better = value > highest  # of equal ones the first, the lower tag, stays
-                    highest = tl.where(better, value, highest)
-                    place = tl.where(better, arc - FIRST[state], place)
+                for n in tl.static_range(1, WIDTH):
+                    if FIRST[state] + n < FIRST[state + 1]:
+                        value = (
+                            now[(GROUP - 1 - k) * TAGS + TAG[FIRST[state] + n]]
+                            + values[TARGET[FIRST[state] + n]]
+                        )
+                        better = value > highest  # of equal ones the first, the lower tag, stays
+                        highest = tl.where(better, value, highest)
+                        place = tl.where(better, n, place)
                 new = new + (highest,)
                 packed |= place << (state % PER_CHUNK * BITS)
                 if state % PER_CHUNK == PER_CHUNK - 1 or state == STATES - 1:
@@ -209,6 +215,8 @@ def sum_kernel(
     TAG: tl.constexpr,
     TARGET: tl.constexpr,
     FINAL: tl.constexpr,
+    WIDTH: tl.constexpr,
+    ARCS: tl.constexpr,
     GROUP: tl.constexpr,
     ALIGNED: tl.constexpr,
     MASKED: tl.constexpr,
@@ -246,14 +254,22 @@ def sum_kernel(
                 highest = (
                     now[(GROUP - 1 - k) * TAGS + TAG[FIRST[state]]] + values[TARGET[FIRST[state]]]
                 )
-                for arc in tl.static_range(FIRST[state] + 1, FIRST[state + 1]):
-                    value = now[(GROUP - 1 - k) * TAGS + TAG[arc]] + values[TARGET[arc]]
-                    highest = tl.maximum(highest, value)
+                for n in tl.static_range(1, WIDTH):
+                    if FIRST[state] + n < FIRST[state + 1]:
+                        value = (
+                            now[(GROUP - 1 - k) * TAGS + TAG[FIRST[state] + n]]
+                            + values[TARGET[FIRST[state] + n]]
+                        )
+                        highest = tl.maximum(highest, value)
                 highest = tl.where(highest == float("-inf"), 0.0, highest)
                 powers = tl.zeros([BLOCK], tl.float32)
-                for arc in tl.static_range(FIRST[state], FIRST[state + 1]):
-                    value = now[(GROUP - 1 - k) * TAGS + TAG[arc]] + values[TARGET[arc]]
-                    powers += tl.exp(value - highest)
+                for n in tl.static_range(WIDTH):
+                    if FIRST[state] + n < FIRST[state + 1]:
+                        value = (
+                            now[(GROUP - 1 - k) * TAGS + TAG[FIRST[state] + n]]
+                            + values[TARGET[FIRST[state] + n]]
+                        )
+                        powers += tl.exp(value - highest)
                 new = new + (highest + tl.log(powers),)
             values = _kept(given, new, values, STATES) if MASKED or PARTIAL else new
         now = ahead
@@ -271,29 +287,39 @@ def sum_kernel(
             flows = ()
             for state in tl.static_range(STATES):
                 highest = scores_now[TAG[FIRST[state]]] + values[TARGET[FIRST[state]]]
-                for arc in tl.static_range(FIRST[state] + 1, FIRST[state + 1]):
-                    highest = tl.maximum(highest, scores_now[TAG[arc]] + values[TARGET[arc]])
+                for n in tl.static_range(1, WIDTH):
+                    if FIRST[state] + n < FIRST[state + 1]:
+                        highest = tl.maximum(
+                            highest,
+                            scores_now[TAG[FIRST[state] + n]] + values[TARGET[FIRST[state] + n]],
+                        )
                 highest = tl.where(highest == float("-inf"), 0.0, highest)
                 powers = ()
                 total_power = tl.zeros([BLOCK], tl.float32)
-                for arc in tl.static_range(FIRST[state], FIRST[state + 1]):
-                    power = tl.exp(scores_now[TAG[arc]] + values[TARGET[arc]] - highest)
-                    powers = powers + (power,)
-                    total_power += power
+                for n in tl.static_range(WIDTH):
+                    if FIRST[state] + n < FIRST[state + 1]:
+                        power = tl.exp(
+                            scores_now[TAG[FIRST[state] + n]]
+                            + values[TARGET[FIRST[state] + n]]
+                            - highest
+                        )
+                        powers = powers + (power,)
+                        total_power += power
                 share = pools[state] / tl.where(total_power > 0, total_power, 1.0)
-                for place in tl.static_range(FIRST[state + 1] - FIRST[state]):
-                    flows = flows + (powers[place] * share,)
+                for n in tl.static_range(WIDTH):
+                    if FIRST[state] + n < FIRST[state + 1]:
+                        flows = flows + (powers[n] * share,)
             by_tag = ()
             for tag in tl.static_range(TAGS):
                 flow = tl.zeros([BLOCK], tl.float32)
-                for arc in tl.static_range(FIRST[STATES]):
+                for arc in tl.static_range(ARCS):
                     if TAG[arc] == tag:
                         flow += flows[arc]
                 by_tag = by_tag + (flow,)
             new = ()
             for state in tl.static_range(STATES):
                 flow = tl.zeros([BLOCK], tl.float32)
-                for arc in tl.static_range(FIRST[STATES]):
+                for arc in tl.static_range(ARCS):
                     if TARGET[arc] == state:
                         flow += flows[arc]
                 new = new + (flow,)

@@ -39,6 +39,7 @@ def _sweep(
     STATES: tl.constexpr,
     TAGS: tl.constexpr,
     LEVELS: tl.constexpr,
+    LEVEL_COUNT: tl.constexpr,
     SUM: tl.constexpr,
     MASKED: tl.constexpr,
     BLOCK: tl.constexpr,
@@ -57,7 +58,7 @@ def _sweep(
         given = True
         if MASKED:
             given = tl.load(mask + word * mask_word) != 0
-        for level in tl.static_range(len(LEVELS)):
+        for level in tl.static_range(LEVEL_COUNT):
             for tile in range(0, LEVELS[level][3], BLOCK):
                 here = tile + lanes
                 live = here < LEVELS[level][3]
@@ -105,6 +106,7 @@ def best_table_kernel(
     TAGS: tl.constexpr,
     START: tl.constexpr,
     LEVELS: tl.constexpr,
+    LEVEL_COUNT: tl.constexpr,
     PLACES: tl.constexpr,
     WIDTH: tl.constexpr,
     MASKED: tl.constexpr,
@@ -117,7 +119,7 @@ def best_table_kernel(
     mask += sentence * mask_row
     _sweep(
         values, scores, mask, mask_word, source, tag, state, final, words,
-        STATES, TAGS, LEVELS, False, MASKED, BLOCK,
+        STATES, TAGS, LEVELS, LEVEL_COUNT, False, MASKED, BLOCK,
     )  # fmt: skip
     tl.store(best + sentence, tl.load(values + START))
     places = tl.arange(0, WIDTH)
@@ -161,6 +163,7 @@ def sum_table_kernel(
     TAGS: tl.constexpr,
     START: tl.constexpr,
     LEVELS: tl.constexpr,
+    LEVEL_COUNT: tl.constexpr,
     MARGINALS: tl.constexpr,
     MASKED: tl.constexpr,
     BLOCK: tl.constexpr,
@@ -175,7 +178,7 @@ def sum_table_kernel(
     mask += sentence * mask_row
     _sweep(
         values, scores, mask, mask_word, source, tag, state, final, words,
-        STATES, TAGS, LEVELS, True, MASKED, BLOCK,
+        STATES, TAGS, LEVELS, LEVEL_COUNT, True, MASKED, BLOCK,
     )  # fmt: skip
     tl.store(total + sentence, tl.load(values + START))
     if MARGINALS:
@@ -203,19 +206,19 @@ def sum_table_kernel(
                     kept = kept * 0
                 tl.store(onward + here, kept, mask=here < STATES)
             tl.debug_barrier()
-            for backward in tl.static_range(len(LEVELS)):
-                for tile in range(0, LEVELS[len(LEVELS) - 1 - backward][3], BLOCK):
+            for backward in tl.static_range(LEVEL_COUNT):
+                for tile in range(0, LEVELS[LEVEL_COUNT - 1 - backward][3], BLOCK):
                     here = tile + lanes
-                    live = here < LEVELS[len(LEVELS) - 1 - backward][3]
-                    first = LEVELS[len(LEVELS) - 1 - backward][1]
+                    live = here < LEVELS[LEVEL_COUNT - 1 - backward][3]
+                    first = LEVELS[LEVEL_COUNT - 1 - backward][1]
                     mine = tl.load(state + first + here, mask=live, other=0)
                     pool = tl.load(now + mine, mask=live, other=0.0, cache_modifier=".cg")
                     highest = tl.full([BLOCK], float("-inf"), tl.float32)
                     powers = tl.zeros([BLOCK], tl.float32)
-                    for place in range(LEVELS[len(LEVELS) - 1 - backward][2]):
+                    for place in range(LEVELS[LEVEL_COUNT - 1 - backward][2]):
                         entry = (
-                            LEVELS[len(LEVELS) - 1 - backward][0]
-                            + place * LEVELS[len(LEVELS) - 1 - backward][3]
+                            LEVELS[LEVEL_COUNT - 1 - backward][0]
+                            + place * LEVELS[LEVEL_COUNT - 1 - backward][3]
                             + here
                         )
                         value, _, _ = _arc(
@@ -230,10 +233,10 @@ def sum_table_kernel(
                     flows = live & (share > 0)
                     if MASKED:
                         flows = flows & given
-                    for place in range(LEVELS[len(LEVELS) - 1 - backward][2]):
+                    for place in range(LEVELS[LEVEL_COUNT - 1 - backward][2]):
                         entry = (
-                            LEVELS[len(LEVELS) - 1 - backward][0]
-                            + place * LEVELS[len(LEVELS) - 1 - backward][3]
+                            LEVELS[LEVEL_COUNT - 1 - backward][0]
+                            + place * LEVELS[LEVEL_COUNT - 1 - backward][3]
                             + here
                         )
                         value, origin, number = _arc(
