@@ -15,15 +15,16 @@ LARGE = Scheme(tuple("ABCDEFGHIJ"), 3, gap_mentions=True)
 PAIN = [Mention("ADR", [(0, 3)]), Mention("ADR", [(0, 2), (4, 5)])]
 
 
-@pytest.mark.parametrize("scheme", [SCHEMES[1], SCHEMES[4], LARGE], ids=name)
+# Kernels are compiled anew for each scheme, kind of mask and kind of length: a few seconds each.
+@pytest.mark.parametrize("scheme", [SCHEMES[1], LARGE], ids=name)
 def test_kernels_agree_with_numpy(scheme):
     random = np.random.default_rng(0)
-    for words in (64, 299, 301):
+    for words in (64, 301):
         scores = torch.from_numpy(random.integers(-3, 4, (70, words, len(scheme.tags)))).float()
         mask = torch.from_numpy(random.random((70, words)) < 0.8)
         grammar = scheme.grammar
         assert torch_backend.choose_backend(grammar, scores.cuda(), None) == "triton"
-        for given in (None, mask) if words == 301 else (mask,):
+        for given in (mask if words == 301 else None,):
             there = None if given is None else given.cuda()
             tags, best = torch_backend.best_tags(grammar, scores.cuda(), there)
             expected_tags, expected_best = torch_backend.best_tags(grammar, scores, given)

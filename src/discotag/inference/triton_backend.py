@@ -37,6 +37,9 @@ on; the time to fetch them is what a lone warp would wait for."""
 GROUPED_TAGS: Final = 16
 """With more tags, the scores of a group of words would not fit into registers."""
 
+WITH_MARGINALS: Final = (True,)
+"""The option of `sum_kernel`; it takes long to compile, so its words are not grouped."""
+
 GROUPED_ARCS: Final = {best_kernel: 200, sum_kernel: 64}
 """With more arcs, the code for a group of words takes long to compile and gains nothing: the work
 on one word is as long as the wait for the next."""
@@ -159,8 +162,7 @@ def best_tags(grammar: Automaton, scores: Tensor, mask: Tensor | None) -> tuple[
     tags = scores.new_empty(words, batch, dtype=torch.int64)
     best = scores.new_empty(batch, dtype=torch.float32)
     outputs = (pointers, tags, best, *_fans(grammar, scores.device))
-    chunking = {"BITS": constants.bits, "PER_CHUNK": per_chunk, "CHUNKS": chunks}
-    _launch(best_kernel, constants, scores, mask, outputs, chunking)
+    _launch(best_kernel, constants, scores, mask, outputs, (constants.bits, per_chunk, chunks))
     return tags.T, best
 
 
@@ -170,7 +172,7 @@ def log_partition(grammar: Automaton, scores: Tensor, mask: Tensor | None) -> Te
         return _sum_by_tables(grammar, scores, mask, marginals=False)[1]
     total = scores.new_empty(len(scores), dtype=torch.float32)
     outputs = (total, total, total)  # nothing is written to the other two
-    _launch(sum_kernel, unrolled(grammar), scores, mask, outputs, {"MARGINALS": False})
+    _launch(sum_kernel, unrolled(grammar), scores, mask, outputs, (False,))
     return total
 
 
@@ -183,7 +185,7 @@ def marginals(grammar: Automaton, scores: Tensor, mask: Tensor | None) -> tuple[
     after = scores.new_empty(words, constants.states, batch, dtype=torch.float32)
     total = scores.new_empty(batch, dtype=torch.float32)
     found = scores.new_empty(batch, words, tags, dtype=torch.float32)
-    _launch(sum_kernel, constants, scores, mask, (after, total, found), {"MARGINALS": True})
+    _launch(sum_kernel, constants, scores, mask, (after, total, found), WITH_MARGINALS)
     return found, total
 
 
@@ -196,22 +198,16 @@ def _best_by_tables(
     tags = scores.new_empty(batch, words, dtype=torch.int64)
     best = scores.new_empty(batch, dtype=torch.float32)
     scores = _packed(scores)
-    best_table_kernel[(batch,)](
-        scores,
-        *_mask_arguments(scores, mask),
-        values,
-        tags,
-        best,
-        *table[4:],
-        words,
-        scores.stride(0),
-        *table[:4],
-        LEVEL_COUNT=len(table.levels),
-        PLACES=len(table.fan_tag),
-        WIDTH=triton.next_power_of_2(len(table.fan_tag)),
-        MASKED=mask is not None,
-        BLOCK=TABLE_BLOCK,
-        num_warps=TABLE_BLOCK // 32,
+    places = len(table.fan_tag)
+    sizes = (len(table.levels), places, triton.next_power_of_2(places), mask is not None)
+    _run(
+        best_table_kernel,
+        (table[:4], scores.dtype, sizes),
+        batch,
+        TABLE_BLOCK // 32,
+        (scores, *_mask_arguments(scores, mask), values, tags, best, *table[4:]),
+        (words, scores.stride(0)),
+        (*table[:4], *sizes, TABLE_BLOCK),
     )
     return tags, best
 
@@ -226,22 +222,15 @@ def _sum_by_tables(
     pools = scores.new_empty((batch, 2, table.states) if marginals else 0, dtype=torch.float32)
     found = scores.new_zeros((batch, words, tags) if marginals else 0, dtype=torch.float32)
     scores = _packed(scores)
-    sum_table_kernel[(batch,)](
-        scores,
-        *_mask_arguments(scores, mask),
-        values,
-        total,
-        pools,
-        found,
-        *table[4:8],
-        words,
-        scores.stride(0),
-        *table[:4],
-        LEVEL_COUNT=len(table.levels),
-        MARGINALS=marginals,
-        MASKED=mask is not None,
-        BLOCK=TABLE_BLOCK,
-        num_warps=TABLE_BLOCK // 32,
+    sizes = (len(table.levels), marginals, mask is not None)
+    _run(
+        sum_table_kernel,
+        (table[:4], scores.dtype, sizes),
+        batch,
+        TABLE_BLOCK // 32,
+        (scores, *_mask_arguments(scores, mask), values, total, pools, found, *table[4:8]),
+        (words, scores.stride(0)),
+        (*table[:4], *sizes, TABLE_BLOCK),
     )
     return found, total
 
@@ -266,33 +255,49 @@ def _launch(
     scores: Tensor,
     mask: Tensor | None,
     outputs: tuple[Tensor, ...],
-    options: dict[str, int],
+    options: tuple[int, ...],
 ) -> None:
-    """Run a kernel on every block of sentences."""
+    """Run an unrolled kernel on every block of sentences."""
     batch, words, tags = scores.shape
     scores = _packed(scores)
     stride = scores.stride(0)
     aligned = stride % 4 == 0
-    arcs = GROUPED_ARCS[kernel]
-    group = GROUP if tags <= GROUPED_TAGS and len(constants.tag) <= arcs else 1
-    kernel[(triton.cdiv(batch, BLOCK),)](
-        scores,
-        *_mask_arguments(scores, mask),
-        *outputs,
-        batch,
-        words,
-        stride // 4 if aligned else stride,
-        *constants[:7],
-        WIDTH=constants.width,
-        ARCS=len(constants.tag),
-        GROUP=group,
-        ALIGNED=aligned,
-        MASKED=mask is not None,
-        PARTIAL=words % group != 0,
-        BLOCK=BLOCK,
-        num_warps=1,
-        **options,
+    large = tags > GROUPED_TAGS or len(constants.tag) > GROUPED_ARCS[kernel]
+    group = 1 if large or options == WITH_MARGINALS else GROUP
+    flags = (group, aligned, mask is not None, words % group != 0)
+    _run(
+        kernel,
+        (constants, scores.dtype, flags, options),
+        triton.cdiv(batch, BLOCK),
+        1,
+        (scores, *_mask_arguments(scores, mask), *outputs),
+        (batch, words, stride // 4 if aligned else stride),
+        (*constants[:8], len(constants.tag), *flags, *options, BLOCK),
     )
+
+
+def _run(
+    kernel: Any,
+    version: tuple[object, ...],
+    programs: int,
+    warps: int,
+    tensors: tuple[Any, ...],
+    numbers: tuple[int, ...],
+    constants: tuple[Any, ...],
+) -> None:
+    """Launch a kernel; one compiled before is found without the search that Triton makes."""
+    addresses = tuple(t.data_ptr() % 16 == 0 for t in tensors if isinstance(t, Tensor))
+    small = max(numbers) < 1 << 31
+    key = (kernel, version, addresses, small, tensors[0].device)
+    compiled = _compiled.get(key)
+    if compiled is not None:
+        compiled[(programs, 1, 1)](*tensors, *numbers, *constants)
+    else:
+        # The interpreter compiles nothing and returns nothing.
+        _compiled[key] = kernel[(programs,)](*tensors, *numbers, *constants, num_warps=warps)
+
+
+_compiled: dict[tuple[object, ...], Any] = {}
 
 
 @lru_cache(maxsize=64)

@@ -124,13 +124,13 @@ def best_kernel(
     FINAL: tl.constexpr,
     WIDTH: tl.constexpr,
     ARCS: tl.constexpr,
-    BITS: tl.constexpr,
-    PER_CHUNK: tl.constexpr,
-    CHUNKS: tl.constexpr,
     GROUP: tl.constexpr,
     ALIGNED: tl.constexpr,
     MASKED: tl.constexpr,
     PARTIAL: tl.constexpr,
+    BITS: tl.constexpr,
+    PER_CHUNK: tl.constexpr,
+    CHUNKS: tl.constexpr,
     BLOCK: tl.constexpr,
 ):
     row, here = _lanes(batch, BLOCK)
