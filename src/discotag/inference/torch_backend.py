@@ -70,8 +70,8 @@ def k_best(
     k: int,
     backend: str = "auto",
 ) -> tuple[Tensor, Tensor]:
-    """As `algorithms.k_best`."""
-    backend = _chosen(backend, grammar, scores, weights)
+    """As `algorithms.k_best`; there is no kernel for it."""
+    backend = _chosen(backend, grammar, scores, weights).replace("triton", "torch")
     tags, best = algorithms.k_best(*_arguments(backend, grammar, scores, mask, weights), k)
     return torch.as_tensor(tags), torch.as_tensor(best)
 
