@@ -38,7 +38,7 @@ def truths(layer, scores):
 def test_against_brute_force(scheme, weighted):
     layer = layer_for(scheme, weighted)
     random = np.random.default_rng(0)
-    for length in range(5):
+    for length in range(5 if weighted else 6):
         scores = torch.from_numpy(random_scores(random, 2, length, len(scheme.tags)))
         known = truths(layer, scores)
         with torch.no_grad():
@@ -59,27 +59,35 @@ def test_against_brute_force(scheme, weighted):
 def test_losses_against_brute_force(scheme, weighted):
     layer = layer_for(scheme, weighted)
     random = np.random.default_rng(1)
-    length = 4
-    scores = torch.from_numpy(random_scores(random, 1, length, len(scheme.tags), forbid=0.0))
-    (truth,) = truths(layer, scores)
-    for mentions in sorted(set(all_mentions(scheme, length)), key=sorted)[::3]:
-        logs = truth.of_mentions(mentions)
-        found = {
-            objective: layer.loss(scores, [mentions], objective=objective, known_slots=[{}]).item()
-            for objective in OBJECTIVES
-        }
-        assert found["soft_em"] == pytest.approx(-np.logaddexp.reduce(logs))
-        assert found["hard_em"] == pytest.approx(-logs.max())
-        assert found["weakly_soft_em"] == pytest.approx(found["soft_em"])
-        assert found["weakly_hard_em"] == pytest.approx(found["hard_em"])
-        tags = torch.tensor([[scheme.tags.index(t) for t in scheme.encode(length, mentions)]])
-        sequence = truth.sequences.tolist().index(tags[0].tolist())
-        expected = truth.partition - truth.totals[sequence]
-        assert found["nll"] == pytest.approx(expected)
-        assert layer.loss(scores, tags).item() == pytest.approx(expected)
-        for objective in ("soft_em", "hard_em"):
-            loss = layer.loss(scores, tags, objective=objective)
-            assert loss.item() == pytest.approx(found[objective])
+    for length in range(5 if weighted else 6):
+        shape = (1, length, len(scheme.tags))
+        scores = torch.from_numpy(random_scores(random, *shape, forbid=0.0))
+        (truth,) = truths(layer, scores)
+        every = sorted(set(all_mentions(scheme, length)), key=sorted)
+        for mentions in every[:: 1 + len(every) // 30]:
+            check_losses(layer, scores, truth, mentions)
+
+
+def check_losses(layer, scores, truth, mentions):
+    scheme, length = layer.scheme, truth.length
+    logs = truth.of_mentions(mentions)
+    found = {
+        objective: layer.loss(scores, [mentions], objective=objective, known_slots=[{}]).item()
+        for objective in OBJECTIVES
+    }
+    assert found["soft_em"] == pytest.approx(-np.logaddexp.reduce(logs), abs=1e-9)
+    assert found["hard_em"] == pytest.approx(-logs.max(), abs=1e-9)
+    assert found["weakly_soft_em"] == pytest.approx(found["soft_em"])
+    assert found["weakly_hard_em"] == pytest.approx(found["hard_em"])
+    names = scheme.encode(length, mentions)
+    tags = torch.tensor([[scheme.tags.index(tag) for tag in names]], dtype=torch.long)
+    sequence = truth.sequences.tolist().index(tags[0].tolist())
+    expected = truth.partition - truth.totals[sequence]
+    assert found["nll"] == pytest.approx(expected, abs=1e-9)
+    assert layer.loss(scores, tags).item() == pytest.approx(expected, abs=1e-9)
+    for objective in ("soft_em", "hard_em"):
+        loss = layer.loss(scores, tags, objective=objective)
+        assert loss.item() == pytest.approx(found[objective])
 
 
 def test_samples_come_as_often_as_they_are_likely():
