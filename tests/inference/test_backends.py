@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from discotag import Scheme
+from discotag import DiscotagError, Scheme
 from discotag.inference import torch_backend
 from oracle import SCHEMES, name
 
@@ -48,6 +48,37 @@ def test_numpy_and_pytorch_agree(scheme, words):
             answers(scheme, scores, given, "torch"),
             1e-5,
         )
+
+
+def test_k_best_agree_under_any_mask():
+    scheme = SCHEMES[4]
+    random = np.random.default_rng(7)
+    scores = torch.from_numpy(random.integers(-2, 3, (5, 7, len(scheme.tags))).astype(float))
+    for mask in masks(random, 5, 7):
+        found = [
+            torch_backend.k_best(scheme.grammar, scores, torch.from_numpy(mask), None, 6, library)
+            for library in ("numpy", "torch")
+        ]
+        assert torch.equal(found[0][0], found[1][0])
+        torch.testing.assert_close(found[0][1], found[1][1])
+
+
+def test_what_stands_under_no_mask_may_be_anything():
+    scores = torch.randn(2, 4, 9)
+    mask = torch.tensor([[1, 1, 0, 1]] * 2, dtype=torch.bool)
+    for value in (torch.nan, torch.inf, -torch.inf):
+        scores[:, 2] = value
+        for library in ("numpy", "torch"):
+            for answer in answers(SCHEMES[1], scores, mask, library):
+                assert answer.float().isfinite().all()
+
+
+def test_backends_that_are_not_there():
+    scores = torch.zeros(1, 2, 9)
+    with pytest.raises(DiscotagError, match="auto, numpy, torch, triton, got 'tirton'"):
+        torch_backend.best_tags(SCHEMES[1].grammar, scores, backend="tirton")
+    with pytest.raises(DiscotagError, match="weights of arcs"):
+        torch_backend.best_tags(SCHEMES[1].grammar, scores, None, torch.zeros(39), "triton")
 
 
 @pytest.mark.parametrize("words", [1, 4, 5])

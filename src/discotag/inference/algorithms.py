@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from discotag.inference.arrays import Arrays, Plan
-from discotag.inference.semirings import Best, Expectation, Log, Max
+from discotag.inference.semirings import Best, Entropy, Log, Max
 from discotag.inference.sweep import sweep, walk
 from discotag.inference.tools import Array, Toolbox
 
@@ -116,7 +116,7 @@ def marginals(
     to_arc = [tools.adder(level.arc, arrays.arcs + 1) for level in levels if weights is not None]
     here = tools.exp(tools.beginnings(arrays, ready))  # (states, batch)
     by_tag: list[Array] = []
-    by_arc = 0
+    by_arc = None if weights is None else weights[:, None] * 0 * here[:1]  # (arcs + 1, batch)
     cells = sum(level.tag.shape[0] * level.tag.shape[1] for level in levels) * batch
     chunk = max(1, MARGINAL_CELLS // max(1, cells))
     for start in range(0, words, chunk):
@@ -141,9 +141,9 @@ def marginals(
         found = sum(add(flow) for add, flow in zip(to_tag, flat, strict=True))
         by_tag.append(found[:, : arrays.tags])
         if weights is not None:
-            by_arc += sum(add(flow.sum(0)) for add, flow in zip(to_arc, flat, strict=True))
+            by_arc = by_arc + sum(add(flow.sum(0)) for add, flow in zip(to_arc, flat, strict=True))
     found = tools.join(by_tag) if by_tag else ready[:, : arrays.tags]
-    taken = None if weights is None else (by_arc + weights[:, None] * 0)[:-1].T
+    taken = None if by_arc is None else by_arc[:-1].T
     return tools.move_axis(found, -1, 0), after[0][arrays.start], taken
 
 
@@ -198,10 +198,9 @@ def entropy(
     """The entropy of the distribution over sequences, (batch,), in nats."""
     ready, weights = tools.prepared(scores, weights)
     mask = None if mask is None else mask.T
-    ring = Expectation(tools)
+    ring = Entropy(tools)
     # -inf would make gradients that are not numbers.
     ready, ends = (values.clip(FORBIDDEN) for values in (ready, tools.ends(arrays, ready)))
     last = ring.paired(ends, ends * 0)
     after = sweep(ring, arrays.plan, last, ready, mask, weights)
-    logs, expected = tools.move_axis(after[0][arrays.start], -1, 0)
-    return logs - expected
+    return after[0][arrays.start][..., 1]

@@ -51,6 +51,10 @@ class NumpyTools:
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(powers.sum(axis)) + highest)
 
+    def softmax_down(self, values: Numbers) -> tuple[Numbers, Numbers]:
+        logs = values - self.log_sum(values, 0)
+        return np.asarray(np.exp(logs)), logs
+
     def shares(self, values: Numbers, axis: int) -> Numbers:
         powers, _ = _powers(values, axis)
         sums = powers.sum(axis, keepdims=True)

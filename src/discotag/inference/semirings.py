@@ -62,22 +62,23 @@ class Best(Max):
         return self.tools.where(where[..., None], values, others)
 
 
-class Expectation(Max):
-    """The log-sum and the expected score, as the two channels of a value. -inf must not occur."""
+class Entropy(Max):
+    """The log-sum and the entropy, as the two channels of a value. -inf must not occur."""
 
     def lift(self, weights: Array) -> Array:
-        """A weight counts in both channels."""
-        return self.paired(weights, weights)
+        """A weight counts in the log-sum alone."""
+        return self.paired(weights, weights * 0)
 
-    def paired(self, logs: Array, scores: Array) -> Array:
+    def paired(self, logs: Array, entropies: Array) -> Array:
         """Values from their two channels."""
-        return self.tools.move_axis(self.tools.join([logs[None], scores[None]]), 0, -1)
+        return self.tools.move_axis(self.tools.join([logs[None], entropies[None]]), 0, -1)
 
     def total(self, values: Array) -> Array:
-        """The log-sum, and the scores weighted by their share of it."""
-        logs, scores = values[..., 0], values[..., 1]
-        total = self.tools.log_sum(logs, 0)
-        return self.paired(total, (self.tools.exp(logs - total) * scores).sum(0))
+        """The log-sum, and the entropy of choosing an arc plus that of what follows it."""
+        logs, entropies = values[..., 0], values[..., 1]
+        shares, log_shares = self.tools.softmax_down(logs)
+        follow = (shares * (entropies - log_shares)).sum(0)
+        return self.paired(self.tools.log_sum(logs, 0), follow)
 
     def keep(self, where: Array, values: Array, others: Array) -> Array:
         """As in `Max`, for both channels."""

@@ -28,6 +28,9 @@ class Toolbox(Protocol):
     def log_sum(self, values: Array, axis: int) -> Array:
         """Log of the sum of exp; -inf where all are."""
 
+    def softmax_down(self, values: Array) -> tuple[Array, Array]:
+        """The softmax, and its logarithm; -inf must not occur."""
+
     def shares(self, values: Array, axis: int) -> Array:
         """exp(values) over their sum; 0 where all are -inf."""
 

@@ -10,11 +10,12 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, Final
 
+import numpy as np
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from discotag.automata import Automaton
+from discotag.errors import DiscotagError
 from discotag.inference import algorithms
 from discotag.inference.arrays import Arrays, compile_grammar
 from discotag.inference.numpy_tools import NumpyTools
@@ -43,6 +44,11 @@ def triton_is_there() -> bool:
     return find_spec("triton") is not None
 
 
+# What stands under no mask may be anything, and NumPy would warn of it.
+QUIET: Final = np.errstate(invalid="ignore", over="ignore")
+
+
+@QUIET
 @torch.no_grad()
 def best_tags(
     grammar: Automaton,
@@ -61,6 +67,7 @@ def best_tags(
     return torch.as_tensor(tags), torch.as_tensor(best)
 
 
+@QUIET
 @torch.no_grad()
 def k_best(
     grammar: Automaton,
@@ -90,6 +97,7 @@ def sample(
     return algorithms.sample(TorchTools(generator), *arguments[1:], number)
 
 
+@QUIET
 @torch.no_grad()
 def marginals(
     grammar: Automaton,
@@ -111,6 +119,7 @@ def entropy(
     return found
 
 
+@QUIET
 def log_partition(
     grammar: Automaton,
     scores: Tensor,
@@ -139,8 +148,7 @@ class _LogPartition(torch.autograd.Function):
     ) -> Tensor:
         if any(ctx.needs_input_grad[:2]):
             by_tag, total, by_arc = _all_marginals(grammar, scores, mask, weights, backend)
-            ctx.save_for_backward(by_tag, by_arc)
-            ctx.kinds = scores.dtype, None if weights is None else weights.dtype
+            ctx.save_for_backward(by_tag, by_arc, scores, weights)
             return total
         backend = _chosen(backend, grammar, scores, weights)
         if backend == "triton":
@@ -151,16 +159,34 @@ class _LogPartition(torch.autograd.Function):
         return torch.as_tensor(algorithms.log_partition(*arguments))
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        by_tag, by_arc = ctx.saved_tensors
-        scores, weights = ctx.kinds
-        return (
-            (gradient[:, None, None] * by_tag).to(scores),
-            None if by_arc is None else (gradient @ by_arc).to(weights),
-            None,
-            None,
-            None,
+        by_tag, by_arc, scores, weights = ctx.saved_tensors
+        of_scores = (gradient[:, None, None] * by_tag).to(scores.dtype)
+        of_weights = None if by_arc is None else (gradient @ by_arc).to(weights.dtype)
+        if torch.is_grad_enabled():  # a second gradient may be asked for, and would be wrong
+            of_scores = _once(of_scores, scores, weights)
+            if of_weights is not None:
+                of_weights = _once(of_weights, scores, weights)
+        return of_scores, of_weights, None, None, None
+
+
+def _once(gradient: Tensor, scores: Tensor, weights: Tensor | None) -> Tensor:
+    found: Tensor = _Once.apply(gradient, scores, weights)  # type: ignore[no-untyped-call]
+    return found
+
+
+class _Once(torch.autograd.Function):
+    """A gradient that depends on scores and weights, but cannot be differentiated."""
+
+    @staticmethod
+    def forward(ctx: Any, gradient: Tensor, scores: Tensor, weights: Tensor | None) -> Tensor:
+        return gradient.clone()
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        raise DiscotagError(
+            "the log-partition can be differentiated once only; "
+            "leave out create_graph=True, or use entropy, which can be differentiated again"
         )
 
 
@@ -183,6 +209,10 @@ def _all_marginals(
 
 
 def _chosen(backend: str, grammar: Automaton, scores: Tensor, weights: Tensor | None) -> str:
+    if backend not in BACKENDS:
+        raise DiscotagError(f"backend must be one of {', '.join(BACKENDS)}, got {backend!r}")
+    if backend == "triton" and weights is not None:
+        raise DiscotagError("there are no Triton kernels for weights of arcs; use backend='torch'")
     return choose_backend(grammar, scores, weights) if backend == "auto" else backend
 
 
@@ -209,4 +239,6 @@ def _arguments(
 
 @lru_cache(maxsize=64)
 def _arrays_on(device: torch.device, grammar: Automaton, weighted: bool) -> Arrays:
-    return to_device(compile_grammar(grammar, weighted=weighted), device)
+    # Kept for all calls, so not to be made as tensors of inference mode alone.
+    with torch.inference_mode(False):
+        return to_device(compile_grammar(grammar, weighted=weighted), device)

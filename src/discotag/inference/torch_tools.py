@@ -49,6 +49,10 @@ class TorchTools:
     def log_sum(self, values: Tensor, axis: int) -> Tensor:
         return values.logsumexp(axis)
 
+    def softmax_down(self, values: Tensor) -> tuple[Tensor, Tensor]:
+        logs = values.log_softmax(0)
+        return logs.exp(), logs
+
     def shares(self, values: Tensor, axis: int) -> Tensor:
         return values.softmax(axis).nan_to_num_(0.0)
 

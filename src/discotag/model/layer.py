@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Final, TypeVar, cast
 
 import numpy as np
@@ -11,7 +12,6 @@ from torch import Tensor, nn
 
 from discotag.errors import DiscotagError
 from discotag.inference import torch_backend as backend
-from discotag.inference.arrays import compile_grammar
 from discotag.inference.containment import Relation, base_arcs, containing_grammar, relations
 from discotag.inference.gold import GoldBatch, collate, find_gold, gold_of_tags
 from discotag.mentions import Mention, check_inside
@@ -27,6 +27,16 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 def _eager(method: Method) -> Method:
     """Leave this out of what `torch.compile` compiles: the loop over words is not for it."""
     return cast(Method, torch.compiler.disable(method))  # type: ignore[no-untyped-call]
+
+
+@contextmanager
+def _in_sentence(row: int) -> Iterator[None]:
+    """Let errors say which sentence of the batch they are about."""
+    try:
+        yield
+    except DiscotagError as error:
+        error.args = (f"sentence {row} of the batch: {error}",)
+        raise
 
 
 class InvalidScores(DiscotagError):
@@ -63,8 +73,8 @@ class TaggingLayer(nn.Module):
         super().__init__()
         self.scheme = scheme
         self.check = check
-        number = compile_grammar(scheme.grammar, weighted=True).arcs
-        self.arc_weights = nn.Parameter(torch.zeros(number)) if arc_weights else None
+        weights = torch.zeros(len(scheme.grammar.arcs))
+        self.arc_weights = nn.Parameter(weights) if arc_weights else None
 
     def extra_repr(self) -> str:
         """What `print` shows of the layer."""
@@ -149,7 +159,7 @@ class TaggingLayer(nn.Module):
 
     @_eager
     def mention_probability(
-        self, scores: Tensor, mentions: Sequence[Sequence[Mention]], mask: Tensor | None = None
+        self, scores: Tensor, mentions: Sequence[Iterable[Mention]], mask: Tensor | None = None
     ) -> Tensor:
         """The probability of each mention to be among those of its sentence; differentiable once.
 
@@ -161,27 +171,30 @@ class TaggingLayer(nn.Module):
             mentions: For each sentence any mentions, counted in the words that have the mask.
 
         Returns:
-            (batch, most mentions of a sentence), 0 where a sentence has fewer.
+            (batch, most mentions of a sentence), in the order of iteration, 0 where a sentence has
+            fewer.
         """
+        scores = self._levelled(scores, mask)
         total = self.log_partition(scores, mask)
         mask = self._checked(scores, mask)
         lengths, order = self._words(scores, mask)
         self._check_number("mentions", mentions, scores)
-        found = total.new_zeros(len(scores), max(map(len, mentions), default=0))
+        listed = [list(each) for each in mentions]
+        found = total.new_zeros(len(scores), max(map(len, listed), default=0))
         by_label: dict[str, list[tuple[int, int]]] = {}
-        for row, each in enumerate(mentions):
+        for row, each in enumerate(listed):
             for place, mention in enumerate(each):
-                check_inside(mention, lengths[row])
+                with _in_sentence(row):
+                    check_inside(mention, lengths[row])
+                    if mention.label not in self.scheme.labels:
+                        known = " ".join(self.scheme.labels)
+                        raise UnknownLabel(f"the label of {mention} is none of {known}")
                 by_label.setdefault(mention.label, []).append((row, place))
         for label, places in by_label.items():
-            if label not in self.scheme.labels:
-                raise UnknownLabel(
-                    f"the label {label!r} is none of the scheme's: {' '.join(self.scheme.labels)}"
-                )
             table = np.full((len(places), scores.shape[1]), Relation.APART, dtype=np.int64)
             for number, (row, place) in enumerate(places):
                 length = lengths[row]
-                table[number, :length] = relations(length, mentions[row][place])
+                table[number, :length] = relations(length, listed[row][place])
             rows, columns = (
                 torch.tensor(each, device=scores.device) for each in zip(*places, strict=True)
             )
@@ -250,6 +263,9 @@ class TaggingLayer(nn.Module):
             )
         if objective.startswith("weakly") and known_slots is None:
             raise InvalidScores(f"{objective} needs known_slots")
+        if objective in ("soft_em", "hard_em") and known_slots is not None:
+            raise InvalidScores(f"{objective} takes no known_slots; weakly_{objective} does")
+        scores = self._levelled(scores, mask)
         total = self.log_partition(scores, mask)
         mask = self._checked(scores, mask)
         lengths, order = self._words(scores, mask)
@@ -268,6 +284,8 @@ class TaggingLayer(nn.Module):
             return losses.sum()
         return losses.sum() / max(1, len(lengths) if reduction == "mean" else sum(lengths))
 
+    forward = loss
+
     def _gold(
         self,
         gold: Sequence[Iterable[Mention]] | Tensor,
@@ -280,7 +298,7 @@ class TaggingLayer(nn.Module):
         weighted = self.arc_weights is not None
         golds = []
         for row, length in enumerate(lengths):
-            try:
+            with _in_sentence(row):
                 if taggings is not None and objective == "nll":
                     golds.append(gold_of_tags(self.scheme, taggings[row], weighted))
                     continue
@@ -289,13 +307,29 @@ class TaggingLayer(nn.Module):
                 mentions = frozenset(listed)
                 if len(mentions) < len(listed):
                     self.scheme.layers(length, listed)  # says which is given twice
-                known = frozenset(known_slots[row].items()) if known_slots else frozenset()
+                known = self._known(known_slots[row], length) if known_slots else frozenset()
                 every = objective != "nll"
                 golds.append(find_gold(self.scheme, length, mentions, known, every, weighted))
-            except DiscotagError as error:
-                error.args = (f"sentence {row} of the batch: {error}",)
-                raise
         return collate(golds)
+
+    def _known(self, slots: Mapping[int, int], length: int) -> frozenset[tuple[int, int]]:
+        for word, slot in slots.items():
+            if word not in range(length) or slot not in range(self.scheme.slots):
+                raise InvalidScores(
+                    f"known slot {word!r}: {slot!r}: words count from 0 to {length - 1}, "
+                    f"slots from 0 to {self.scheme.slots - 1}"
+                )
+        return frozenset(slots.items())
+
+    def _levelled(self, scores: Tensor, mask: Tensor | None) -> Tensor:
+        """The scores less the highest of each word, in at least single precision.
+
+        That changes no difference between two log-sums, and leaves more digits for it.
+        """
+        self._checked(scores, mask)
+        highest = scores.detach().amax(2, keepdim=True)
+        highest = torch.where(highest.isfinite(), highest, 0.0)
+        return scores.to(torch.promote_types(scores.dtype, torch.float32)) - highest
 
     def _taggings(self, gold: Tensor, mask: Tensor | None) -> list[tuple[str, ...]]:
         """Gold given as indices, by name, without those under no mask."""
@@ -316,6 +350,8 @@ class TaggingLayer(nn.Module):
     def _checked(self, scores: Tensor, mask: Tensor | None) -> Tensor | None:
         """The mask as the backends want it; raises `InvalidScores`."""
         tags = len(self.scheme.tags)
+        if not isinstance(scores, Tensor) or not isinstance(mask, Tensor | None):
+            raise InvalidScores("scores and mask must be tensors")
         if scores.ndim != 3 or scores.shape[2] != tags or not scores.is_floating_point():
             raise InvalidScores(
                 f"scores must be floats of shape (batch, words, {tags}), "
@@ -345,12 +381,12 @@ class TaggingLayer(nn.Module):
     def _check_possible(self, values: Tensor) -> None:
         """Raise if some sentence has no sequence of a finite score."""
         if self.check:
-            impossible = values.detach() == -torch.inf
+            impossible = ~values.detach().isfinite()
             if bool(impossible.any()):
                 sentence = impossible.nonzero()[0].item()
                 raise InvalidScores(
                     f"sentence {sentence}: no well-formed tag sequence has a finite score; "
-                    "too many of its scores are -inf"
+                    "too many of its scores are -inf, or they or the weights of arcs are too large"
                 )
 
     def _check_number(self, name: str, given: Sequence[object] | Tensor, scores: Tensor) -> None:

@@ -58,7 +58,7 @@ def _highest(values: Tensor, group: Tensor, number: int) -> Tensor:
     place = torch.arange(len(values), device=values.device)
     rivals = torch.where(fixed == best[group], place, len(values))
     first = rivals.new_full((number,), len(values)).scatter_reduce(0, group, rivals, "amin")
-    return values[first]
+    return values[first.clamp_max(len(values) - 1)]  # NaN has no place
 
 
 def _log_sums(values: Tensor, group: Tensor, number: int) -> Tensor:
