@@ -125,7 +125,7 @@ def torch_struct(task: str, emissions: torch.Tensor) -> Callable[[], object]:
     batch, words, states = emissions.shape
 
     def run() -> object:
-        # (batch, words - 1, states, states); the first word's emissions go with the second's
+        # (batch, words - 1, states, states); the scores of the first word are left out
         potentials = emissions[:, 1:, :, None].expand(batch, words - 1, states, states)
         chain = LinearChainCRF(potentials)
         if task == "best path":
