@@ -7,7 +7,7 @@ from discotag.mentions import Document, InvalidMention, InvalidSentence, Mention
 from discotag.scheme import IllFormed, Incompatible, Scheme
 
 if TYPE_CHECKING:
-    from discotag.model.layer import TaggingLayer
+    from discotag.model.layer import TaggingLayer as TaggingLayer
 
 __version__ = "0.1.0"
 
@@ -21,7 +21,6 @@ __all__ = [
     "Mention",
     "Scheme",
     "Sentence",
-    "TaggingLayer",
 ]
 
 

@@ -9,6 +9,7 @@ from discotag.inference import torch_backend
 from oracle import SCHEMES, name
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+needs_triton = pytest.mark.skipif(not torch_backend.triton_is_there(), reason="no Triton here")
 LARGE = Scheme(tuple("ABCDE"), 3, gap_mentions=True)
 
 
@@ -81,6 +82,7 @@ def test_backends_that_are_not_there():
         torch_backend.best_tags(SCHEMES[1].grammar, scores, None, torch.zeros(39), "triton")
 
 
+@needs_triton
 @pytest.mark.parametrize("words", [1, 4, 5])
 @pytest.mark.parametrize("scheme", [SCHEMES[1], SCHEMES[4]], ids=name)
 def test_triton_agrees_with_numpy(scheme, words):
@@ -96,6 +98,7 @@ def test_triton_agrees_with_numpy(scheme, words):
         )
 
 
+@needs_triton
 def test_triton_takes_scores_that_lie_scattered_in_memory():
     scheme = SCHEMES[1]
     wide = torch.randn(3, 9, 7, device=DEVICE)
@@ -105,7 +108,7 @@ def test_triton_takes_scores_that_lie_scattered_in_memory():
 
 
 @pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
-@pytest.mark.parametrize("backend", ["numpy", "torch", "triton"])
+@pytest.mark.parametrize("backend", ["numpy", "torch", pytest.param("triton", marks=needs_triton)])
 def test_half_precision_is_computed_in_single(kind, backend):
     scheme = SCHEMES[1]
     device = DEVICE if backend == "triton" else torch.device("cpu")

@@ -6,13 +6,15 @@ import torch
 
 from brute import Truth, random_scores
 from discotag import Scheme
-from discotag.inference import torch_backend, triton_backend
+from discotag.inference import torch_backend
 from discotag.inference.arrays import compile_grammar
 from oracle import SCHEMES, name
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 every_scheme = pytest.mark.parametrize("scheme", SCHEMES, ids=name)
 BATCH = 3
+# Triton is not to be had on every system.
+needs_triton = pytest.mark.skipif(not torch_backend.triton_is_there(), reason="no Triton here")
 
 
 def lengths(backend):
@@ -32,7 +34,7 @@ def close(found, expected, backend):
     )
 
 
-@pytest.fixture(params=["numpy", "torch", "triton"])
+@pytest.fixture(params=["numpy", "torch", pytest.param("triton", marks=needs_triton)])
 def backend(request):
     return request.param
 
@@ -41,6 +43,8 @@ def backend(request):
 def kernels(request, monkeypatch):
     """Both kinds of kernels, whatever the size of the grammar."""
     if request.param == "tables":
+        from discotag.inference import triton_backend
+
         monkeypatch.setattr(triton_backend, "MOST_ARCS", dict.fromkeys(triton_backend.MOST_ARCS, 0))
     return request.param
 
@@ -80,6 +84,7 @@ def test_partition_and_marginals(scheme, backend):
     check_marginals(scheme, backend)
 
 
+@needs_triton
 @pytest.mark.parametrize("scheme", SCHEMES[1:3], ids=name)
 def test_kernels_that_read_tables(scheme, kernels):
     check_best_path(scheme, "triton")
