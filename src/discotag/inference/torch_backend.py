@@ -25,6 +25,11 @@ from discotag.inference.torch_tools import TorchTools, to_device
 BACKENDS: Final = ("auto", "numpy", "torch", "triton")
 
 
+def _quiet() -> np.errstate:
+    """What stands under no mask may be anything, and NumPy would warn of it."""
+    return np.errstate(invalid="ignore", over="ignore")
+
+
 def choose_backend(grammar: Automaton, scores: Tensor, weights: Tensor | None) -> str:
     """The fastest backend for these scores."""
     if scores.device.type == "cpu":
@@ -44,12 +49,6 @@ def triton_is_there() -> bool:
     return find_spec("triton") is not None
 
 
-# What stands under no mask may be anything, and NumPy would warn of it.
-QUIET: Final = np.errstate(invalid="ignore", over="ignore")
-
-
-@QUIET
-@torch.no_grad()
 def best_tags(
     grammar: Automaton,
     scores: Tensor,
@@ -63,11 +62,12 @@ def best_tags(
         from discotag.inference import triton_backend
 
         return triton_backend.best_tags(grammar, scores, mask)
-    tags, best = algorithms.best_tags(*_arguments(backend, grammar, scores, mask, weights))
+    with _quiet(), torch.no_grad():
+        tags, best = algorithms.best_tags(*_arguments(backend, grammar, scores, mask, weights))
     return torch.as_tensor(tags), torch.as_tensor(best)
 
 
-@QUIET
+@_quiet()
 @torch.no_grad()
 def k_best(
     grammar: Automaton,
@@ -97,7 +97,7 @@ def sample(
     return algorithms.sample(TorchTools(generator), *arguments[1:], number)
 
 
-@QUIET
+@_quiet()
 @torch.no_grad()
 def marginals(
     grammar: Automaton,
@@ -119,7 +119,7 @@ def entropy(
     return found
 
 
-@QUIET
+@_quiet()
 def log_partition(
     grammar: Automaton,
     scores: Tensor,

@@ -21,7 +21,7 @@ from discotag.inference.arrays import compile_grammar
 from discotag.inference.triton_kernels import best_kernel, sum_kernel
 from discotag.inference.triton_table_kernels import best_table_kernel, sum_table_kernel
 
-MOST_ARCS = {best_kernel: 320, sum_kernel: 150}
+MOST_ARCS = {"best": 320, "sum": 150}
 """Up to so many arcs a kernel is unrolled; beyond, it takes minutes to compile and spills."""
 
 TABLE_BLOCK: Final = 128
@@ -40,7 +40,7 @@ GROUPED_TAGS: Final = 16
 WITH_MARGINALS: Final = (True,)
 """The option of `sum_kernel`; it takes long to compile, so its words are not grouped."""
 
-GROUPED_ARCS: Final = {best_kernel: 200, sum_kernel: 64}
+GROUPED_ARCS: Final = {"best": 200, "sum": 64}
 """With more arcs, the code for a group of words takes long to compile and gains nothing: the work
 on one word is as long as the wait for the next."""
 
@@ -92,8 +92,8 @@ def applies(grammar: Automaton) -> bool:
     return all(grammar.steps)
 
 
-def _is_small(grammar: Automaton, kernel: Any) -> bool:
-    return len(grammar.arcs) <= MOST_ARCS[kernel]
+def _is_small(grammar: Automaton, work: str) -> bool:
+    return len(grammar.arcs) <= MOST_ARCS[work]
 
 
 class Tables(NamedTuple):
@@ -153,39 +153,39 @@ def tables(grammar: Automaton, device: torch.device) -> Tables:
 def best_tags(grammar: Automaton, scores: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
     """As `algorithms.best_tags`."""
     batch, words, _ = scores.shape
-    if not _is_small(grammar, best_kernel):
+    if not _is_small(grammar, "best"):
         return _best_by_tables(grammar, scores, mask)
     constants = unrolled(grammar)
     per_chunk = 32 // constants.bits
-    chunks = triton.cdiv(constants.states, per_chunk)
+    chunks = -(-constants.states // per_chunk)
     pointers = scores.new_empty(words, chunks, batch, dtype=torch.int32)
     tags = scores.new_empty(words, batch, dtype=torch.int64)
     best = scores.new_empty(batch, dtype=torch.float32)
     outputs = (pointers, tags, best, *_fans(grammar, scores.device))
-    _launch(best_kernel, constants, scores, mask, outputs, (constants.bits, per_chunk, chunks))
+    _launch("best", constants, scores, mask, outputs, (constants.bits, per_chunk, chunks))
     return tags.T, best
 
 
 def log_partition(grammar: Automaton, scores: Tensor, mask: Tensor | None) -> Tensor:
     """As `algorithms.log_partition`."""
-    if not _is_small(grammar, sum_kernel):
+    if not _is_small(grammar, "sum"):
         return _sum_by_tables(grammar, scores, mask, marginals=False)[1]
     total = scores.new_empty(len(scores), dtype=torch.float32)
     outputs = (total, total, total)  # nothing is written to the other two
-    _launch(sum_kernel, unrolled(grammar), scores, mask, outputs, (False,))
+    _launch("sum", unrolled(grammar), scores, mask, outputs, (False,))
     return total
 
 
 def marginals(grammar: Automaton, scores: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
     """As `algorithms.marginals`, for arcs without weights."""
-    if not _is_small(grammar, sum_kernel):
+    if not _is_small(grammar, "sum"):
         return _sum_by_tables(grammar, scores, mask, marginals=True)
     batch, words, tags = scores.shape
     constants = unrolled(grammar)
     after = scores.new_empty(words, constants.states, batch, dtype=torch.float32)
     total = scores.new_empty(batch, dtype=torch.float32)
     found = scores.new_empty(batch, words, tags, dtype=torch.float32)
-    _launch(sum_kernel, constants, scores, mask, (after, total, found), WITH_MARGINALS)
+    _launch("sum", constants, scores, mask, (after, total, found), WITH_MARGINALS)
     return found, total
 
 
@@ -202,7 +202,7 @@ def _best_by_tables(
     sizes = (len(table.levels), places, triton.next_power_of_2(places), mask is not None)
     _run(
         best_table_kernel,
-        (table[:4], scores.dtype, sizes),
+        ("best", table[:4], scores.dtype, sizes),
         batch,
         TABLE_BLOCK // 32,
         (scores, *_mask_arguments(scores, mask), values, tags, best, *table[4:]),
@@ -225,7 +225,7 @@ def _sum_by_tables(
     sizes = (len(table.levels), marginals, mask is not None)
     _run(
         sum_table_kernel,
-        (table[:4], scores.dtype, sizes),
+        ("sum", table[:4], scores.dtype, sizes),
         batch,
         TABLE_BLOCK // 32,
         (scores, *_mask_arguments(scores, mask), values, total, pools, found, *table[4:8]),
@@ -250,7 +250,7 @@ def _mask_arguments(scores: Tensor, mask: Tensor | None) -> tuple[Tensor, int, i
 
 
 def _launch(
-    kernel: Any,
+    work: str,
     constants: Unrolled,
     scores: Tensor,
     mask: Tensor | None,
@@ -262,13 +262,13 @@ def _launch(
     scores = _packed(scores)
     stride = scores.stride(0)
     aligned = stride % 4 == 0
-    large = tags > GROUPED_TAGS or len(constants.tag) > GROUPED_ARCS[kernel]
+    large = tags > GROUPED_TAGS or len(constants.tag) > GROUPED_ARCS[work]
     group = 1 if large or options == WITH_MARGINALS else GROUP
     flags = (group, aligned, mask is not None, words % group != 0)
     _run(
-        kernel,
-        (constants, scores.dtype, flags, options),
-        triton.cdiv(batch, BLOCK),
+        best_kernel if work == "best" else sum_kernel,
+        (work, constants, scores.dtype, flags, options),
+        -(-batch // BLOCK),
         1,
         (scores, *_mask_arguments(scores, mask), *outputs),
         (batch, words, stride // 4 if aligned else stride),
@@ -286,9 +286,10 @@ def _run(
     constants: tuple[Any, ...],
 ) -> None:
     """Launch a kernel; one compiled before is found without the search that Triton makes."""
-    addresses = tuple(t.data_ptr() % 16 == 0 for t in tensors if isinstance(t, Tensor))
-    small = max(numbers) < 1 << 31
-    key = (kernel, version, addresses, small, tensors[0].device)
+    # Triton compiles anew for addresses that are no multiples of 16; what is newly made has none.
+    scores, mask, *_ = tensors
+    aligned = (scores.data_ptr() % 16 == 0, mask.data_ptr() % 16 == 0)
+    key = (version, aligned, max(numbers) < 1 << 31, scores.device)
     compiled = _compiled.get(key)
     if compiled is not None:
         compiled[(programs, 1, 1)](*tensors, *numbers, *constants)
