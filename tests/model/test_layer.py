@@ -19,6 +19,7 @@ from discotag import (
 )
 from discotag.inference import algorithms
 from discotag.inference.gold import find_gold
+from discotag.model import layer as layer_module
 from discotag.model.layer import InvalidScores
 from discotag.model.objectives import OBJECTIVES
 from discotag.scheme import UnknownLabel
@@ -193,6 +194,15 @@ def test_the_probability_of_what_was_decoded():
     found = layer.decode_mentions(scores)
     probability = layer.mention_probability(scores, found)
     assert probability.shape == (2, max(map(len, found)))
+
+
+def test_many_mentions_are_looked_at_in_pieces(monkeypatch):
+    instance = TaggingLayer(STRUCTURAL)
+    scores = torch.randn(2, 5, 9)
+    mentions = [[Mention("ADR", [(n, n + 1)]) for n in range(5)], PAIN]
+    whole = instance.mention_probability(scores, mentions)
+    monkeypatch.setattr(layer_module, "MENTION_CELLS", 1)
+    torch.testing.assert_close(instance.mention_probability(scores, mentions), whole)
 
 
 def test_the_layer_can_be_called():

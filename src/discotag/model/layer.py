@@ -20,6 +20,9 @@ from discotag.scheme import Scheme, UnknownLabel
 
 REDUCTIONS: Final = ("mean", "word_mean", "sum", "none")
 
+MENTION_CELLS: Final = 1 << 25
+"""`mention_probability` holds so many numbers of mentions x words x (states + tags) at a time."""
+
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -190,7 +193,13 @@ class TaggingLayer(nn.Module):
                         known = " ".join(self.scheme.labels)
                         raise UnknownLabel(f"the label of {mention} is none of {known}")
                 by_label.setdefault(mention.label, []).append((row, place))
-        for label, places in by_label.items():
+        jobs = (
+            (label, places[start : start + size])
+            for label, places in by_label.items()
+            for size in [self._mentions_at_once(label, scores.shape[1])]
+            for start in range(0, len(places), size)
+        )
+        for label, places in jobs:
             table = np.full((len(places), scores.shape[1]), Relation.APART, dtype=np.int64)
             for number, (row, place) in enumerate(places):
                 length = lengths[row]
@@ -206,6 +215,13 @@ class TaggingLayer(nn.Module):
             )
             found = found.index_put((rows, columns), (inside - total[rows]).exp())
         return found
+
+    def _mentions_at_once(self, label: str, words: int) -> int:
+        """How many mentions may be looked at together without taking too much memory."""
+        weighted = self.arc_weights is not None
+        states = containing_grammar(self.scheme, label, weighted=weighted).size
+        cells = words * (states + len(Relation) * len(self.scheme.tags))
+        return max(1, MENTION_CELLS // max(1, cells))
 
     def _log_containing(
         self, label: str, scores: Tensor, relation: Tensor, mask: Tensor | None
