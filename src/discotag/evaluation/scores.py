@@ -1,0 +1,211 @@
+"""Precision, recall and F1 as Dai et al. (2020) count them, for three slices of the mentions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Final
+
+from discotag.errors import DiscotagError
+from discotag.mentions import Mention, Sentence
+
+ALL, DISCONTINUOUS_SENTENCES, DISCONTINUOUS = "all", "discontinuous_sentences", "discontinuous"
+
+SLICES: Final = {
+    ALL: "all mentions",
+    DISCONTINUOUS_SENTENCES: "all mentions of sentences whose gold has a discontinuous mention",
+    DISCONTINUOUS: "discontinuous mentions only",
+}
+"""The name of each slice, and what it holds."""
+
+
+class EvaluationError(DiscotagError):
+    """Gold and predictions that cannot be compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Precision, recall and F1, from 0 to 1."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many mentions there are, were predicted, and are both.
+
+    Example:
+        >>> Counts(gold=4, predicted=2, correct=1).figures
+        Figures(precision=0.5, recall=0.25, f1=0.3333333333333333)
+    """
+
+    gold: int = 0
+    predicted: int = 0
+    correct: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(
+            self.gold + other.gold,
+            self.predicted + other.predicted,
+            self.correct + other.correct,
+        )
+
+    @property
+    def precision(self) -> float:
+        """Correct among the predicted; 0 where nothing was predicted."""
+        return self.correct / self.predicted if self.predicted else 0.0
+
+    @property
+    def recall(self) -> float:
+        """Correct among the gold; 0 where there is no gold."""
+        return self.correct / self.gold if self.gold else 0.0
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of precision and recall; 0 where there is neither gold nor predicted."""
+        both = self.gold + self.predicted
+        return 2 * self.correct / both if both else 0.0
+
+    @property
+    def figures(self) -> Figures:
+        """The three figures."""
+        return Figures(self.precision, self.recall, self.f1)
+
+
+Tally = dict[tuple[str, str], Counts]
+"""The counts of a sentence, or of more, for each slice and label that occur in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SliceScores:
+    """The counts of one slice, for each label that its gold or its predictions have."""
+
+    labels: dict[str, Counts]
+
+    @property
+    def micro(self) -> Counts:
+        """All labels counted together."""
+        return sum(self.labels.values(), Counts())
+
+    @property
+    def macro(self) -> Figures:
+        """The mean of each figure over the labels; 0 where there are none."""
+        parts = [counts.figures for counts in self.labels.values()]
+        if not parts:
+            return Figures(0.0, 0.0, 0.0)
+        return Figures(
+            sum(part.precision for part in parts) / len(parts),
+            sum(part.recall for part in parts) / len(parts),
+            sum(part.f1 for part in parts) / len(parts),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """The three slices; their names are the keys of `SLICES`."""
+
+    all: SliceScores
+    discontinuous_sentences: SliceScores
+    discontinuous: SliceScores
+
+    def slices(self) -> Iterator[tuple[str, SliceScores]]:
+        """Each slice with its name."""
+        return ((name, getattr(self, name)) for name in SLICES)
+
+
+def score(gold: Iterable[Sentence], predicted: Iterable[Sentence | Collection[Mention]]) -> Scores:
+    """Compare the predictions with the gold, sentence by sentence.
+
+    A predicted mention is correct if the gold of its sentence has one with the same label and
+    fragments. Within a sentence mentions are a set: one given twice counts once. Both sides are
+    read once, in step.
+
+    Args:
+        gold: The sentences with their mentions.
+        predicted: For each of them a sentence of the same words, or the predicted mentions alone.
+
+    Raises:
+        EvaluationError: One side has more sentences, or a sentence has other words.
+
+    Example:
+        >>> words = "pain in arms and legs".split()
+        >>> arms, legs = Mention("ADR", [(0, 3)]), Mention("ADR", [(0, 2), (4, 5)])
+        >>> scores = score([Sentence(words, [arms, legs])], [{arms}])
+        >>> scores.all.micro
+        Counts(gold=2, predicted=1, correct=1)
+        >>> scores.discontinuous.micro.recall
+        0.0
+    """
+    return total(tally(truth.mentions, found) for truth, found in _in_step(gold, predicted))
+
+
+def tally(gold: Iterable[Mention], predicted: Iterable[Mention]) -> Tally:
+    """The counts of one sentence.
+
+    Example:
+        >>> tally([Mention("ADR", [(0, 1)])], [])
+        {('all', 'ADR'): Counts(gold=1, predicted=0, correct=0)}
+    """
+    truth, found = frozenset(gold), frozenset(predicted)
+    if not truth and not found:
+        return {}
+    counts: Tally = {}
+    _count(counts, ALL, truth, found)
+    if any(mention.discontinuous for mention in truth):
+        _count(counts, DISCONTINUOUS_SENTENCES, truth, found)
+    _count(
+        counts,
+        DISCONTINUOUS,
+        frozenset(mention for mention in truth if mention.discontinuous),
+        frozenset(mention for mention in found if mention.discontinuous),
+    )
+    return counts
+
+
+def total(tallies: Iterable[Tally]) -> Scores:
+    """The scores of sentences that were counted one by one."""
+    sums = add(tallies)
+    slices: dict[str, dict[str, Counts]] = {name: {} for name in SLICES}
+    for name, label in sorted(sums):
+        slices[name][label] = sums[name, label]
+    return Scores(**{name: SliceScores(labels) for name, labels in slices.items()})
+
+
+def add(tallies: Iterable[Tally]) -> Tally:
+    """One tally of all that these count."""
+    sums: Tally = {}
+    for one in tallies:
+        for key, counts in one.items():
+            sums[key] = sums[key] + counts if key in sums else counts
+    return sums
+
+
+def _count(counts: Tally, name: str, truth: frozenset[Mention], found: frozenset[Mention]) -> None:
+    for sort, mentions in enumerate((truth, found, truth & found)):
+        for mention in mentions:
+            key = (name, mention.label)
+            counts[key] = counts.get(key, Counts()) + _ONE[sort]
+
+
+_ONE: Final = (Counts(gold=1), Counts(predicted=1), Counts(correct=1))
+
+
+def _in_step(
+    gold: Iterable[Sentence], predicted: Iterable[Sentence | Collection[Mention]]
+) -> Iterator[tuple[Sentence, Iterable[Mention]]]:
+    for number, (truth, found) in enumerate(zip_longest(gold, predicted), 1):
+        if truth is None or found is None:
+            longer, shorter = ("predictions", "gold") if truth is None else ("gold", "predictions")
+            raise EvaluationError(f"sentence {number} is in the {longer} but not in the {shorter}")
+        if not isinstance(found, Sentence):
+            yield truth, found
+            continue
+        if truth.words != found.words:
+            raise EvaluationError(
+                f"sentence {number} has other words in the predictions: {found.words} "
+                f"where the gold has {truth.words}"
+            )
+        yield truth, found.mentions
