@@ -1,0 +1,87 @@
+"""The card of a model: what it finds, what it was trained on, how well it does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from discotag.model.config import ModelConfig
+
+
+def card(config: ModelConfig) -> str:
+    """The text of a model's `README.md`: a YAML header for the Hugging Face hub, then Markdown.
+
+    Example:
+        >>> from discotag import Scheme
+        >>> text = card(ModelConfig(Scheme(labels=("ADR",)), licence="cc-by-4.0"))
+        >>> text.splitlines()[:2]
+        ['---', 'license: "cc-by-4.0"']
+    """
+    return "\n".join([*_header(config), "", *_body(config)]) + "\n"
+
+
+def _header(config: ModelConfig) -> Iterator[str]:
+    # JSON strings are YAML strings, whatever is in them.
+    yield "---"
+    for key, value in (
+        ("license", config.licence),
+        ("language", config.language),
+        ("base_model", config.encoder),
+    ):
+        if value is not None:
+            yield f"{key}: {json.dumps(value)}"
+    yield "library_name: discotag"
+    yield "pipeline_tag: token-classification"
+    yield "tags: [discotag, discontinuous-ner]"
+    yield "---"
+
+
+def _body(config: ModelConfig) -> Iterator[str]:
+    scheme = config.scheme
+    labels = ", ".join(f"`{label}`" for label in scheme.labels)
+    yield "# A discotag model"
+    yield ""
+    yield f"Finds mentions of {labels} in text, also those whose words do not stand side by side."
+    yield ""
+    yield "```python"
+    yield "from discotag import load"
+    yield ""
+    yield 'tagger = load("path/to/this/folder")'
+    yield 'for sentence in tagger("The pain I was experiencing around the hipjoints was bad."):'
+    yield "    print(sentence.mentions)"
+    yield "```"
+    yield ""
+    yield "| | |"
+    yield "|---|---|"
+    gaps = "with" if scheme.gap_mentions else "without"
+    yield (
+        f"| scheme | {len(scheme.tags)} tags: {scheme.slots} slots, {scheme.naming} naming, "
+        f"{gaps} gap mentions |"
+    )
+    for name, value in (
+        ("encoder", config.encoder),
+        ("data", config.data),
+        ("language", config.language),
+        ("licence", config.licence),
+    ):
+        yield f"| {name} | {'not stated' if value is None else _cell(value)} |"
+    yield f"| windows | {config.window} subwords, {config.overlap} shared |"
+    if config.figures:
+        yield ""
+        yield "## Figures"
+        yield ""
+        yield "| | |"
+        yield "|---|---|"
+        for name, figure in config.figures.items():
+            yield f"| {_cell(name)} | {_number(figure)} |"
+    if config.notes is not None:
+        yield ""
+        yield config.notes.strip()
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _number(figure: float) -> str:
+    return str(figure) if isinstance(figure, int) else f"{figure:.4g}"

@@ -1,0 +1,182 @@
+"""The network: subwords to scores of tags, on PyTorch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import torch
+from torch import Tensor, nn
+
+from discotag.model.config import InvalidConfig, ModelConfig
+from discotag.model.files import (
+    TOKENIZER,
+    WEIGHTS,
+    InvalidModel,
+    check_weights,
+    read_config,
+    write_texts,
+)
+from discotag.model.layer import TaggingLayer
+from discotag.model.pieces import Pieces
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+ANY_LENGTH: Final = 1 << 20
+"""Encoders without a bound say so by a number as large as this."""
+
+
+class Network(nn.Module):
+    """Encoder, first subword of each word, dropout, linear layer: scores of tags.
+
+    Args:
+        encoder: Any encoder of Hugging Face that gives a `last_hidden_state`. A pooler is taken
+            off: nothing here would train it.
+        config: The rest. Where the encoder takes less than `config.window`, windows are shorter.
+        tokenizer: The text of a `tokenizer.json`.
+
+    Attributes:
+        config: With windows that fit the encoder.
+        pieces: What makes subwords of words.
+        layer: The tagging layer, which makes mentions of scores, and losses.
+    """
+
+    def __init__(self, encoder: PreTrainedModel, config: ModelConfig, tokenizer: str) -> None:
+        super().__init__()
+        if getattr(encoder, "pooler", None) is not None:
+            encoder.pooler = None  # type: ignore[assignment]
+        self.config = _fitted(config, encoder)
+        self.pieces = Pieces.from_json(tokenizer, self.config)
+        if encoder.config.pad_token_id is not None:  # some encoders count positions by it
+            self.pieces.pad_id = encoder.config.pad_token_id
+        self.encoder = encoder
+        self.dropout = nn.Dropout(config.dropout)
+        self.linear = nn.Linear(encoder.config.hidden_size, len(config.scheme.tags))
+        self.layer = TaggingLayer(config.scheme, arc_weights=config.arc_weights)
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor,
+        windows: Tensor,
+        positions: Tensor,
+        mask: Tensor | None = None,
+    ) -> Tensor:
+        """Scores, (batch, words, tags), in float32; `collate` says what the arguments are.
+
+        `mask` is not looked at: it is there so that a batch can be given as it is. Where it does
+        not hold, scores mean nothing.
+        """
+        hidden = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+        return self.score(hidden[windows, positions])
+
+    def score(self, hidden: Tensor) -> Tensor:
+        """Scores of tags from what the encoder says of subwords, in float32."""
+        with torch.autocast(hidden.device.type, enabled=False):
+            scores: Tensor = self.linear(self.dropout(hidden.float()))
+        return scores
+
+    @classmethod
+    def from_encoder(cls, name: str | Path, config: ModelConfig) -> Network:
+        """A network with the weights of a pretrained encoder and a new linear layer.
+
+        Args:
+            name: A folder, or a name on the Hugging Face hub.
+            config: Of the network; `encoder` is filled in, if it is None, by the name.
+
+        Raises:
+            InvalidModel: There is no such encoder, or only one with pickled weights, or one that
+                runs code of its own.
+        """
+        from transformers import AutoModel
+
+        folder = Path(name)
+        if folder.is_dir():
+            check_weights(folder)
+        try:
+            encoder = AutoModel.from_pretrained(
+                name, trust_remote_code=False, use_safetensors=True
+            ).float()
+        except (OSError, ValueError, KeyError, RuntimeError) as error:
+            raise InvalidModel(f"{name}: cannot be loaded as an encoder: {_line(error)}") from None
+        if config.encoder is None:
+            config = replace(config, encoder=folder.name if folder.is_dir() else str(name))
+        return cls(encoder, config, _tokenizer_of(name))
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        """Write `config.json`, `model.safetensors`, `tokenizer.json` and the card, `README.md`."""
+        from safetensors.torch import save_model
+
+        folder = Path(folder)
+        data = self.encoder.config.to_dict()
+        data.pop("_name_or_path", None)  # a path on the machine of training is nobody's business
+        write_texts(folder, data, self.config, self.pieces)
+        save_model(self, str(folder / WEIGHTS))
+
+    @classmethod
+    def from_pretrained(cls, folder: str | Path) -> Network:
+        """Read what `save_pretrained` wrote; the network is in evaluation mode.
+
+        Raises:
+            InvalidModel: A file is missing, damaged or does not fit the others.
+        """
+        from safetensors import SafetensorError
+        from safetensors.torch import load_model
+        from transformers import AutoConfig, AutoModel
+
+        folder = Path(folder)
+        data, config = read_config(folder)
+        weights = check_weights(folder)
+        try:
+            encoder_config = AutoConfig.for_model(**data)
+            encoder = AutoModel.from_config(encoder_config, trust_remote_code=False).float()
+        except (ValueError, KeyError, TypeError, AttributeError, RuntimeError) as error:
+            raise InvalidModel(f"{folder}: its encoder cannot be built: {_line(error)}") from None
+        try:
+            tokenizer = (folder / TOKENIZER).read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InvalidModel(f"{folder}: {TOKENIZER} cannot be read: {error}") from None
+        network = cls(encoder, config, tokenizer)
+        try:
+            load_model(network, str(weights))
+        except (RuntimeError, SafetensorError, OSError) as error:
+            raise InvalidModel(f"{weights}: does not fit config.json: {_line(error)}") from None
+        return network.eval()
+
+
+def _fitted(config: ModelConfig, encoder: PreTrainedModel) -> ModelConfig:
+    """The configuration with windows that the encoder can take."""
+    most = getattr(encoder.config, "max_position_embeddings", None)
+    if not isinstance(most, int) or not 0 < most < ANY_LENGTH:
+        return config
+    # RoBERTa and its like number positions from behind that of padding.
+    for name, module in encoder.named_modules():
+        if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
+            if module.padding_idx is not None:
+                most -= module.padding_idx + 1
+            break
+    if config.window <= most:
+        return config
+    try:
+        return replace(config, window=most, overlap=min(config.overlap, most // 2))
+    except InvalidConfig:
+        raise InvalidModel(f"the encoder takes only {most} subwords at a time") from None
+
+
+def _tokenizer_of(name: str | Path) -> str:
+    path = Path(name) / TOKENIZER
+    if path.is_file():
+        return path.read_text("utf-8")
+    from transformers import AutoTokenizer
+
+    try:
+        return str(AutoTokenizer.from_pretrained(name).backend_tokenizer.to_str())
+    except (OSError, ValueError, KeyError, AttributeError, ImportError) as error:
+        raise InvalidModel(f"{name}: has no tokenizer that can be used: {_line(error)}") from None
+
+
+def _line(error: Exception) -> str:
+    """What an error says, in one line."""
+    return " ".join(str(error).split()) or type(error).__name__
