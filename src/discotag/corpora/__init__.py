@@ -1,0 +1,68 @@
+"""Files to documents and back, a module per format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from discotag.corpora.files import STANDARD
+from discotag.corpora.problems import CorpusError, Problem, Report, strict
+from discotag.corpora.registry import FORMATS, files_in, find_format, named_format
+from discotag.mentions import Document
+from discotag.words import Splitter
+
+__all__ = ["FORMATS", "CorpusError", "Problem", "Report", "read", "strict", "write"]
+
+
+def read(
+    path: str | Path,
+    format: str | None = None,
+    *,
+    splitter: Splitter | None = None,
+    report: Report = strict,
+) -> Iterator[Document]:
+    """The documents of a file or folder, one after the other.
+
+    Memory holds one document at a time.
+
+    Args:
+        path: A file, a folder, or `-` for standard input.
+        format: One of `FORMATS`; by default it is found from the content.
+        splitter: How text becomes sentences and words, in formats that hold no words.
+        report: Is told of each problem. If it returns, what is wrong is left out; the default
+            raises for errors and ignores warnings.
+
+    Raises:
+        CorpusError: The path cannot be read, or has an error in it.
+
+    Example:
+        >>> found = []  # read what is good, collect what is wrong
+        >>> documents = read("corpus.jsonl", report=found.append)
+    """
+    path = Path(path)
+    if path != STANDARD and not path.exists():
+        raise CorpusError(Problem("missing", "there is no such file or folder", str(path)))
+    chosen = find_format(path) if format is None else named_format(format)
+    return _read(path, chosen.name, splitter or Splitter(), report)
+
+
+def write(documents: Iterable[Document], path: str | Path, format: str = "jsonl") -> None:
+    """Write documents to a file, a folder, or `-` for standard output.
+
+    Raises:
+        CorpusError: The path cannot be written, or the format cannot hold a document.
+    """
+    chosen = named_format(format)
+    if chosen.write is None:
+        message = "this format can be read, not written"
+        raise CorpusError(Problem("syntax", message, chosen.name))
+    chosen.write(documents, Path(path))
+
+
+def _read(path: Path, name: str, splitter: Splitter, report: Report) -> Iterator[Document]:
+    chosen = FORMATS[name]
+    if path == STANDARD or path.is_file() or chosen.folder:
+        yield from chosen.read(path, splitter, report)
+        return
+    for file in files_in(path, chosen.suffixes):
+        yield from chosen.read(file, splitter, report)

@@ -1,0 +1,161 @@
+"""Files in and out: decoded, numbered, bounded, and written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO, Final, TextIO
+
+from discotag.corpora.problems import CorpusError, Problem, Report
+
+MAX_LINE: Final = 64 << 20
+"""Bytes; a line of text beyond this is no sentence, nor a document one can annotate."""
+
+MAX_FILE: Final = 256 << 20
+"""Bytes of a file that is read as a whole: one document."""
+
+HEAD: Final = 1 << 16
+"""So many bytes are looked at to find out a format."""
+
+STANDARD: Final = Path("-")
+"""Standard input or output."""
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """A file, or standard input for `-`, as bytes.
+
+    Raises:
+        CorpusError: There is no such file, or it cannot be read.
+    """
+    if path == STANDARD:
+        yield sys.stdin.buffer
+        return
+    try:
+        stream = path.open("rb")
+    except (OSError, ValueError) as error:  # a path with a NUL in it is a ValueError
+        raise CorpusError(Problem("missing", _why(error), str(path))) from None
+    with stream:
+        yield stream
+
+
+def head(path: Path) -> str:
+    """The beginning of a file, as well as it can be decoded."""
+    with opened(path) as stream:
+        start = stream.peek(HEAD) if path == STANDARD else stream.read(HEAD)  # type: ignore[attr-defined]
+    return bytes(start[:HEAD]).decode("utf-8-sig", errors="replace")
+
+
+def lines(path: Path, report: Report) -> Iterator[tuple[int, str | None]]:
+    """The lines of a file, numbered from 1, without their ends; None for one that is bad.
+
+    Memory is bounded by `MAX_LINE`. Lines end with a line feed, with or without a carriage return;
+    a byte-order mark is dropped.
+    """
+    with opened(path) as stream:
+        number = 0
+        while raw := stream.readline(MAX_LINE + 1):
+            number += 1
+            if len(raw) > MAX_LINE and not raw.endswith(b"\n"):
+                while raw and not raw.endswith(b"\n"):
+                    raw = stream.readline(MAX_LINE)
+                size = MAX_LINE >> 20
+                report(Problem("too_long", f"the line is over {size} MiB", str(path), number))
+                yield number, None
+                continue
+            if number == 1:
+                raw = raw.removeprefix(b"\xef\xbb\xbf")
+            try:
+                line = raw.decode()
+            except UnicodeDecodeError as error:
+                report(_not_utf8(error, path, number))
+                yield number, None
+                continue
+            if line.endswith("\n"):
+                line = line[:-2] if line.endswith("\r\n") else line[:-1]
+            yield number, line
+
+
+def read_text(path: Path, report: Report) -> str | None:
+    """A whole file with its line ends as they are; None if it is bad."""
+    with opened(path) as stream:
+        raw = stream.read(MAX_FILE + 1)
+    if len(raw) > MAX_FILE:
+        size = MAX_FILE >> 20
+        report(Problem("too_long", f"the file is over {size} MiB", str(path)))
+        return None
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        report(_not_utf8(error, path, raw[: error.start].count(b"\n") + 1))
+        return None
+
+
+@contextmanager
+def created(path: Path) -> Iterator[TextIO]:
+    """A file to write, which appears only when it is complete; standard output for `-`.
+
+    Raises:
+        CorpusError: The file cannot be written.
+    """
+    if path == STANDARD:
+        yield sys.stdout
+        sys.stdout.flush()
+        return
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except (OSError, ValueError) as error:
+        raise CorpusError(Problem("missing", _why(error), str(path))) from None
+    temporary = Path(name)
+    try:
+        with open(handle, "w", encoding="utf-8", newline="\n") as stream:  # noqa: PTH123
+            yield stream
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o666 & ~umask)
+        temporary.replace(path)
+    except OSError as error:
+        raise CorpusError(Problem("missing", _why(error), str(path))) from None
+    finally:
+        with suppress(FileNotFoundError):
+            temporary.unlink()
+
+
+def is_inside(name: str) -> bool:
+    r"""Whether the name of an archive's entry stays in the folder it is unpacked to.
+
+    Example:
+        >>> is_inside("text/1.txt"), is_inside("../1.txt"), is_inside("C:\\1.txt")
+        (True, False, False)
+    """
+    path = PurePosixPath(name.replace("\\", "/"))
+    return not path.is_absolute() and ".." not in path.parts and ":" not in name
+
+
+def file_name(identifier: str) -> str:
+    """A document's id as the name of a file, or an error if it would leave its folder.
+
+    Raises:
+        CorpusError: The id has a separator or control character in it, or is a name like `..`.
+    """
+    bad = not identifier or identifier.startswith(".") or set(identifier) & set('/\\:*?"<>|')
+    if bad or not identifier.isprintable() or len(os.fsencode(identifier)) > 200:
+        raise CorpusError(
+            Problem("syntax", "this document id cannot be the name of a file", repr(identifier))
+        )
+    return identifier
+
+
+def _not_utf8(error: UnicodeDecodeError, path: Path, line: int) -> Problem:
+    byte = error.object[error.start]
+    return Problem(
+        "encoding", f"byte 0x{byte:02x} is not UTF-8; convert the file first", str(path), line
+    )
+
+
+def _why(error: OSError | ValueError) -> str:
+    return (getattr(error, "strerror", None) or str(error)).lower()

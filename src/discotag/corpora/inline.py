@@ -1,0 +1,131 @@
+"""The three-line inline text: words; mentions; an empty line.
+
+```
+muscle pain and fatigue in legs .
+0,1 ADR|0,1,4,5 ADR
+<empty>
+```
+Word indices count from 0 and are inclusive: `start,end,start,end LABEL`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from discotag.corpora.files import created, lines
+from discotag.corpora.formats import Format
+from discotag.corpora.problems import CorpusError, Problem, Report
+from discotag.mentions import Document, InvalidMention, Mention, Sentence
+from discotag.words import Splitter
+
+MENTION: Final = re.compile(r"(\d{1,9},\d{1,9}(?:,\d{1,9},\d{1,9})*) (\S+)", re.ASCII)
+
+
+def recognises(path: Path, head: str) -> bool:
+    """Whether the second line of some block of three is a list of mentions."""
+    rows = [line.rstrip("\r") for line in head.split("\n")]
+    return all(not row for row in rows[2:-1:3]) and any(
+        row and MENTION.fullmatch(row.split("|")[0]) for row in rows[1::3]
+    )
+
+
+def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
+    """A document for each sentence."""
+    rows = lines(path, report)
+    for number, row in rows:
+        if row is not None and not row.strip():  # empty lines at the end, or one too many
+            continue
+        _, mentions = next(rows, (0, ""))
+        number_of_gap, gap = next(rows, (0, ""))
+        if gap:
+            message = "an empty line should stand here, after the words and the mentions"
+            report(Problem("syntax", message, str(path), number_of_gap))
+            for _, gap in rows:
+                if not gap:
+                    break
+        elif row is not None and mentions is not None and gap is not None:
+            words = tuple(row.split())
+            found = _mentions(mentions, len(words), path, number + 1, report)
+            yield Document((Sentence(words, found),))
+
+
+def write(documents: Iterable[Document], path: Path) -> None:
+    """Write the sentences of all documents.
+
+    Raises:
+        CorpusError: A word or label has white space in it, a label a `|`, or there is no word.
+    """
+    with created(path) as stream:
+        for document in documents:
+            for sentence in document.sentences:
+                stream.write(_block(sentence))
+
+
+FORMAT: Final = Format(
+    name="inline",
+    about="Dai's text: words; 0,0,3,4 LABEL|…; an empty line",
+    suffixes=(".txt", ".text", ".inline"),
+    recognises=recognises,
+    read=read,
+    write=write,
+)
+
+
+def _mentions(
+    row: str, length: int, path: Path, number: int, report: Report
+) -> tuple[Mention, ...]:
+    if not row:
+        return ()
+    kept: list[Mention] = []
+    for part in row.split("|"):
+        mention = _mention(part, length, path, number, report)
+        if mention is None:
+            continue
+        if mention in kept:
+            report(Problem("duplicate", f"{part!r} stands here twice", str(path), number))
+        kept.append(mention)
+    return tuple(kept)
+
+
+def _mention(part: str, length: int, path: Path, number: int, report: Report) -> Mention | None:
+    match = MENTION.fullmatch(part)
+    if match is None:
+        message = f"a mention looks like '0,0,3,4 LABEL', not {part!r}"
+        report(Problem("syntax", message, str(path), number))
+        return None
+    places = [int(place) for place in match[1].split(",")]
+    fragments = [(first, last + 1) for first, last in zip(places[::2], places[1::2], strict=True)]
+    kind = ""
+    if any(first >= end for first, end in fragments):
+        kind, message = "inverted", f"{part!r} has a fragment that ends before it starts"
+    elif max(places) >= length:
+        kind, message = "outside", f"{part!r} reaches past the sentence, which has {length} words"
+    else:
+        try:
+            return Mention(match[2], tuple(fragments))
+        except InvalidMention as error:
+            kind, message = "overlapping", f"{part!r}: {error}"
+    report(Problem(kind, message, str(path), number))
+    return None
+
+
+def _block(sentence: Sentence) -> str:
+    if not sentence.words:
+        raise _unwritable("a sentence without words")
+    for word in sentence.words:
+        if word.split() != [word]:
+            raise _unwritable(f"the word {word!r}, which has white space in it or is empty")
+    mentions = []
+    for mention in sentence.mentions:
+        if "|" in mention.label or mention.label.split() != [mention.label]:
+            raise _unwritable(f"the label {mention.label!r}: it has white space or a '|' in it")
+        places = ",".join(f"{start},{end - 1}" for start, end in mention.fragments)
+        mentions.append(f"{places} {mention.label}")
+    return f"{' '.join(sentence.words)}\n{'|'.join(mentions)}\n\n"
+
+
+def _unwritable(what: str) -> CorpusError:
+    return CorpusError(Problem("syntax", f"the inline format cannot hold {what}", "inline"))

@@ -1,0 +1,77 @@
+"""What can be wrong in a corpus, and how a reader says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from discotag.errors import DiscotagError
+
+KINDS: Final = {
+    "encoding": "bytes that are not UTF-8, or halves of characters",
+    "syntax": "something the format does not allow",
+    "too_long": "a line or file beyond the bound",
+    "missing": "a file that belongs to another is not there",
+    "inverted": "a fragment that ends before it starts",
+    "empty": "a fragment or mention without any character or word",
+    "outside": "a fragment that reaches past the text",
+    "overlapping": "fragments of one mention that overlap or are out of order",
+    "text_mismatch": "the text given for a mention is not what stands at its offsets",
+    "crosses": "a mention that reaches across sentences",
+    "not_found": "a mention whose words were not found in its sentence",
+    "duplicate": "the same mention twice",
+    "widened": "a mention that cuts a word, widened to whole words",
+    "label_case": "labels that differ only by case",
+}
+
+WARNINGS: Final = frozenset({"duplicate", "widened", "label_case"})
+"""With these, what was read is kept; with any other, it is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong in a corpus.
+
+    Attributes:
+        kind: One of `KINDS`.
+        message: What is wrong, in a line.
+        path: The file.
+        line: The line in it, counted from 1.
+
+    Example:
+        >>> print(Problem("empty", "mention T2 has no characters", "a.ann", 2))
+        a.ann:2: mention T2 has no characters
+    """
+
+    kind: str
+    message: str
+    path: str
+    line: int | None = None
+
+    @property
+    def severity(self) -> Literal["error", "warning"]:
+        """A warning leaves what was read as it is; an error leaves it out."""
+        return "warning" if self.kind in WARNINGS else "error"
+
+    def __str__(self) -> str:
+        place = self.path if self.line is None else f"{self.path}:{self.line}"
+        return f"{place}: {self.message}"
+
+
+class CorpusError(DiscotagError):
+    """A corpus that cannot be read or written as it is; `problem` says why."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(str(problem))
+        self.problem = problem
+
+
+Report = Callable[[Problem], None]
+"""Is told of each problem. If it returns, reading goes on without the part that is wrong."""
+
+
+def strict(problem: Problem) -> None:
+    """Raise `CorpusError` for an error; let a warning pass."""
+    if problem.severity == "error":
+        raise CorpusError(problem)

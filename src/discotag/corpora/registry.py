@@ -1,0 +1,66 @@
+"""Which formats there are, and which of them a path is in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from discotag.corpora import inline, jsonl
+from discotag.corpora.files import STANDARD, head
+from discotag.corpora.formats import Format
+from discotag.corpora.problems import CorpusError, Problem
+
+FORMATS: Final[dict[str, Format]] = {
+    module.FORMAT.name: module.FORMAT
+    for module in (
+        jsonl,
+        inline,
+    )
+}
+"""By name; the first that recognises a file is taken."""
+
+
+def named_format(name: str) -> Format:
+    """The format of this name.
+
+    Raises:
+        CorpusError: There is none.
+    """
+    if name not in FORMATS:
+        known = ", ".join(FORMATS)
+        raise CorpusError(Problem("syntax", f"unknown format; there are {known}", name))
+    return FORMATS[name]
+
+
+def find_format(path: Path) -> Format:
+    """The format a file or folder is in, from its content.
+
+    Raises:
+        CorpusError: None of them recognises it.
+    """
+    if path != STANDARD and path.is_dir():
+        for each in FORMATS.values():
+            if each.folder and each.recognises(path, ""):
+                return each
+        inside = next(iter(files_in(path)), None)
+        if inside is None:
+            raise CorpusError(Problem("missing", "there is no file in this folder", str(path)))
+        return find_format(inside)
+    start = head(path)
+    for each in FORMATS.values():
+        if each.recognises(path, start):
+            return each
+    known = ", ".join(FORMATS)
+    message = f"the format was not recognised; say --format with one of {known}"
+    raise CorpusError(Problem("syntax", message, str(path)))
+
+
+def files_in(folder: Path, suffixes: tuple[str, ...] = ()) -> list[Path]:
+    """The files in a folder and in its folders, sorted; hidden ones and other endings left out."""
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file()
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+        and (not suffixes or path.name.endswith(suffixes))
+    )

@@ -1,0 +1,322 @@
+"""Text to sentences and words, each with the characters it stands at."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+from discotag.errors import DiscotagError
+from discotag.mentions import Document, Fragment, InvalidMention, Mention, Sentence
+
+WORDS: Final = {
+    "pattern": re.compile(r"[^\W\d_]+|\d+|\S"),  # letters, digits, or any one other sign
+    "spaces": re.compile(r"\S+"),
+}
+BLANK_LINE: Final = re.compile(r"\r?\n[^\S\n]*\n\s*")
+LINE_END: Final = re.compile(r"\r\n|\n|\r")
+
+LANGUAGE: Final = "en"
+"""sentencex knows the abbreviations of this language."""
+
+Sentences = Literal["auto", "lines", "whole"]
+Words = Literal["pattern", "spaces"]
+Flaw = Literal["outside", "empty", "widened", "reordered"]
+
+
+class InvalidText(DiscotagError):
+    """Text that no encoder takes: it has halves of surrogate pairs in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A label on characters of a text.
+
+    Attributes:
+        label: What kind of mention this is.
+        fragments: Half-open character ranges.
+        score: The probability a model gave it.
+        line: The line of the file it was read from.
+    """
+
+    label: str
+    fragments: tuple[Fragment, ...]
+    score: float | None = None
+    line: int | None = None
+
+
+Complain = Callable[[Marked, Flaw, str], None]
+"""Is told of a mark that does not fit the words: the mark, what is wrong in a word, in a line."""
+
+
+def refuse(marked: Marked, flaw: Flaw, message: str) -> None:
+    """Raise `InvalidMention`, except for a mark that could be widened to whole words."""
+    if flaw != "widened":
+        raise InvalidMention(message)
+
+
+@dataclass(frozen=True, slots=True)
+class Splitter:
+    r"""How text becomes sentences and words.
+
+    Args:
+        sentences: `auto` ends a sentence at its punctuation and at blank lines, `lines` at each
+            line end, `whole` takes the text as one sentence.
+        words: `pattern` takes runs of letters, runs of digits and single other signs; `spaces` cuts
+            at white space alone.
+
+    Example:
+        >>> Splitter().document("Sore toes. Can't sleep.").sentences[1].words
+        ('Can', "'", 't', 'sleep', '.')
+    """
+
+    sentences: Sentences = "auto"
+    words: Words = "pattern"
+
+    def __post_init__(self) -> None:
+        for name, given, known in (
+            ("sentences", self.sentences, get_args(Sentences)),
+            ("words", self.words, get_args(Words)),
+        ):
+            if given not in known:
+                raise DiscotagError(f"{name} can be {', '.join(known)}; got {given!r}")
+
+    def sentence_ranges(self, text: str) -> list[Fragment]:
+        """The character ranges of the sentences, without white space around them.
+
+        Raises:
+            InvalidText: The text has halves of surrogate pairs in it.
+        """
+        found = (_stripped(text, start, end) for start, end in self._cuts(text))
+        return [(start, end) for start, end in found if start < end]
+
+    def word_ranges(self, text: str, start: int = 0, end: int | None = None) -> list[Fragment]:
+        """The character ranges of the words between two places of the text."""
+        stop = len(text) if end is None else end
+        return [match.span() for match in WORDS[self.words].finditer(text, start, stop)]
+
+    def sentence(self, text: str) -> Sentence:
+        """All of the text as one sentence."""
+        return self._sentence(text, 0, len(text))
+
+    def document(
+        self,
+        text: str,
+        marked: Iterable[Marked] = (),
+        *,
+        id: str | None = None,
+        complain: Complain = refuse,
+    ) -> Document:
+        """The sentences of a text, with the mentions that are marked in it.
+
+        A mention begins and ends with whole words: a mark that cuts a word is widened to it.
+        Sentences that a mention reaches across become one.
+
+        Args:
+            text: The text.
+            marked: Labels on characters of the text.
+            id: The name of the document.
+            complain: Is told of marks that do not fit. When it returns, a mark that was widened is
+                kept and any other is left out.
+
+        Raises:
+            InvalidText: The text has halves of surrogate pairs in it.
+            InvalidMention: By default, for a mark that is not in the text or has no word in it.
+
+        Example:
+            >>> text = "Sore toes and knees."
+            >>> document = Splitter().document(text, [Marked("ADR", ((0, 4), (14, 19)))])
+            >>> document.mentions[0].text
+            'Sore knees'
+        """
+        good = [mark for mark in marked if _stands_in(mark, text, complain)]
+        ranges = _joined(self.sentence_ranges(text), good)
+        sentences = [self._sentence(text, start, end) for start, end in ranges]
+        words = [
+            (number, word, sentence.start + start, sentence.start + end)
+            for number, sentence in enumerate(sentences)
+            for word, (start, end) in enumerate(sentence.offsets or ())
+        ]
+        if not good:
+            return Document(tuple(sentences), text=text, id=id)
+        starts, ends = [word[2] for word in words], [word[3] for word in words]
+        mentions: list[list[Mention]] = [[] for _ in sentences]
+        for mark in good:
+            covered = _covered(mark, starts, ends)
+            if not covered:
+                complain(mark, "empty", f"{_shown(mark, text)} has no word in it")
+                continue
+            exact = {place for first, last in covered for place in (starts[first], ends[last])}
+            if not exact.issuperset(_stripped_edges(mark, text)):
+                shown = f"{_shown(mark, text)} cuts a word; it is widened to whole words"
+                complain(mark, "widened", shown)
+            number, before = words[covered[0][0]][0], covered[0][0] - words[covered[0][0]][1]
+            runs = _merged([(first - before, last + 1 - before) for first, last in covered])
+            mentions[number].append(Mention(mark.label, runs, score=mark.score))
+        return Document(
+            tuple(
+                Sentence(each.words, tuple(found), text=each.text, offsets=each.offsets,
+                         start=each.start) if found else each
+                for each, found in zip(sentences, mentions, strict=True)
+            ),
+            text=text,
+            id=id,
+        )  # fmt: skip
+
+    def _cuts(self, text: str) -> Iterator[Fragment]:
+        if self.sentences == "whole":
+            yield 0, len(text)
+            return
+        ends = LINE_END if self.sentences == "lines" else BLANK_LINE
+        passed = 0
+        for start, end in [*(match.span() for match in ends.finditer(text)), (len(text),) * 2]:
+            yield from self._cut(text, passed, start)
+            passed = end
+
+    def _cut(self, text: str, start: int, end: int) -> Iterator[Fragment]:
+        if self.sentences == "lines":
+            yield start, end
+            return
+        import sentencex
+
+        try:
+            pieces = sentencex.segment(LANGUAGE, text[start:end])
+        except UnicodeEncodeError as error:
+            raise InvalidText(
+                f"character {start + error.start} is half of a surrogate pair, not a character"
+            ) from None
+        for piece in pieces:
+            yield start, start + len(piece)
+            start += len(piece)
+
+    def _sentence(self, text: str, start: int, end: int) -> Sentence:
+        ranges = self.word_ranges(text, start, end)
+        return Sentence(
+            tuple(text[first:last] for first, last in ranges),
+            text=text[start:end],
+            offsets=tuple((first - start, last - start) for first, last in ranges),
+            start=start,
+        )
+
+
+def spelled(document: Document) -> tuple[str, list[Marked]]:
+    """A document as text and marks on its characters.
+
+    A document without a text is written out: words with spaces between them, a sentence a line.
+
+    Example:
+        >>> toes = Sentence(["toes", "are", "painful"], [Mention("ADR", [(0, 1), (2, 3)])])
+        >>> spelled(Document([toes]))[0]
+        'toes are painful'
+    """
+    if document.text is None:
+        document = _written_out(document)
+    assert document.text is not None
+    return document.text, [
+        Marked(mention.label, sentence.characters(mention), mention.score)
+        for sentence in document.sentences
+        for mention in sentence.mentions
+    ]
+
+
+def _written_out(document: Document) -> Document:
+    lines: list[Sentence] = []
+    start = 0
+    for sentence in document.sentences:
+        offsets, passed = [], 0
+        for word in sentence.words:
+            offsets.append((passed, passed + len(word)))
+            passed += len(word) + 1
+        text = " ".join(sentence.words)
+        lines.append(
+            Sentence(sentence.words, sentence.mentions, text=text, offsets=tuple(offsets),
+                     start=start)
+        )  # fmt: skip
+        start += len(text) + 1
+    return Document(tuple(lines), text="\n".join(line.text or "" for line in lines), id=document.id)
+
+
+def _stands_in(mark: Marked, text: str, complain: Complain) -> bool:
+    """Whether all fragments are in the text, in order and not empty."""
+    passed = 0
+    for start, end in mark.fragments:
+        if not 0 <= start <= len(text) or not end <= len(text):
+            flaw: Flaw = "outside"
+            message = f"{start} to {end} is not in the text, which has {len(text)} characters"
+        elif start >= end:
+            flaw, message = "empty", f"{start} to {end} is empty or ends before it starts"
+        elif start < passed:
+            flaw, message = "reordered", f"{start} to {end} begins before the one ahead of it ends"
+        else:
+            passed = end
+            continue
+        complain(mark, flaw, f"mention of {mark.label}: {message}")
+        return False
+    return bool(mark.fragments)
+
+
+def _joined(ranges: Sequence[Fragment], marked: Sequence[Marked]) -> list[Fragment]:
+    """The sentences, those made one that a mention reaches across."""
+    starts = [start for start, _ in ranges]
+    ends = [end for _, end in ranges]
+    joined = list(range(len(ranges)))  # for each sentence, the last that goes with it
+    for mark in marked:
+        first = bisect_right(ends, mark.fragments[0][0])
+        last = bisect_left(starts, mark.fragments[-1][1]) - 1
+        if first < last:
+            joined[first] = max(joined[first], last)
+    found: list[Fragment] = []
+    number = 0
+    while number < len(ranges):
+        reach = number
+        last = joined[number]
+        while reach < last:
+            reach += 1
+            last = max(last, joined[reach])
+        found.append((starts[number], ends[reach]))
+        number = reach + 1
+    return found
+
+
+def _covered(mark: Marked, starts: Sequence[int], ends: Sequence[int]) -> list[tuple[int, int]]:
+    """For each fragment its first and last word; fragments of white space have none."""
+    found = []
+    for start, end in mark.fragments:
+        first, last = bisect_right(ends, start), bisect_left(starts, end) - 1
+        if first <= last:
+            found.append((first, last))
+    return found
+
+
+def _merged(runs: Sequence[Fragment]) -> tuple[Fragment, ...]:
+    """Runs in order, those made one that share a word: two fragments may cut the same word."""
+    merged = [runs[0]]
+    for start, end in runs[1:]:
+        if start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return tuple(merged)
+
+
+def _stripped(text: str, start: int, end: int) -> Fragment:
+    while start < end and text[start].isspace():
+        start += 1
+    while start < end and text[end - 1].isspace():
+        end -= 1
+    return start, end
+
+
+def _stripped_edges(mark: Marked, text: str) -> Iterator[int]:
+    """Where the fragments begin and end, white space at their edges apart."""
+    for start, end in mark.fragments:
+        first, last = _stripped(text, start, end)
+        if first < last:
+            yield from (first, last)
+
+
+def _shown(mark: Marked, text: str) -> str:
+    pieces = " ".join(text[start:end] for start, end in mark.fragments)
+    return f"mention of {mark.label} {pieces!r}"
