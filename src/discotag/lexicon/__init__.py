@@ -1,12 +1,16 @@
 """Names of body parts: which words of a text are one, and which slot of a mention set they name."""
 
-from discotag.lexicon.lexicon import Lexicon, LexiconError, normalise
+from discotag.lexicon.lexicon import Lexicon, LexiconError, Match, normalise
 from discotag.lexicon.silver import SilverCounts, count_silver, silver_slots
+from discotag.lexicon.umls import UmlsCounts, convert_umls
 
 __all__ = [
     "Lexicon",
     "LexiconError",
+    "Match",
     "SilverCounts",
+    "UmlsCounts",
+    "convert_umls",
     "count_silver",
     "normalise",
     "silver_slots",

@@ -8,7 +8,7 @@ from functools import lru_cache
 from importlib import resources
 from os import PathLike
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 from unicodedata import normalize
 
 from discotag.errors import DiscotagError
@@ -81,6 +81,13 @@ def singulars(word: str) -> Iterator[str]:
                 yield stem
 
 
+class Match(NamedTuple):
+    """The words that are a term, and the term."""
+
+    fragment: Fragment
+    term: str
+
+
 class Lexicon:
     """Terms, each with an identifier of where it comes from.
 
@@ -98,8 +105,8 @@ class Lexicon:
         >>> lexicon = Lexicon(["knee", "hip joint"])
         >>> "Hipjoints" in lexicon
         True
-        >>> lexicon.find("pain in both knees and hip-joints".split())
-        [(3, 4), (5, 6)]
+        >>> [match.fragment for match in lexicon.find("both knees and hip joints".split())]
+        [(1, 2), (3, 5)]
     """
 
     def __init__(self, terms: Mapping[str, str] | Iterable[str]) -> None:
@@ -115,8 +122,7 @@ class Lexicon:
         self._compounds = {
             "".join(parts): term
             for term in self.terms
-            if len(parts := term.split(" ")) == 2
-            and min(map(len, parts)) >= SHORTEST_PART
+            if len(parts := term.split(" ")) == 2 and min(map(len, parts)) >= SHORTEST_PART
         }
         self._longest = max(term.count(" ") for term in self.terms) + 1
 
@@ -164,29 +170,27 @@ class Lexicon:
                 return self._compounds[singular]
         return None
 
-    def find(self, words: Sequence[str]) -> list[Fragment]:
-        """The runs of words that are terms; of those that overlap the first, and the longest.
+    def find(self, words: Sequence[str]) -> list[Match]:
+        """The terms in a text; of those that overlap the first, and of these the longest.
 
-        A word of several parts, such as `knee-related`, counts as found if a part of it does.
+        A word may have several parts: in `knee-related` there is the term `knee`.
 
         Example:
             >>> Lexicon(["back", "lower back"]).find(["my", "lower", "back"])
-            [(1, 3)]
+            [Match(fragment=(1, 3), term='lower back')]
         """
         pieces, owners = [], []
         for number, word in enumerate(words):
             for piece in _pieces(word):
                 pieces.append(piece)
                 owners.append(number)
-        found: list[Fragment] = []
+        found: list[Match] = []
         start = 0
         while start < len(pieces):
             for end in range(min(start + self._longest, len(pieces)), start, -1):
-                if self.term(pieces[start:end]) is not None:
-                    run = (owners[start], owners[end - 1] + 1)
-                    if found and run[0] < found[-1][1]:  # two terms share a word such as knee-hip
-                        run = (found.pop()[0], run[1])
-                    found.append(run)
+                term = self.term(pieces[start:end])
+                if term is not None:
+                    found.append(Match((owners[start], owners[end - 1] + 1), term))
                     start = end
                     break
             else:

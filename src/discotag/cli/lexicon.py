@@ -1,0 +1,163 @@
+"""`discotag lexicon`: names of body parts from UMLS, and what a lexicon finds in a text."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+from discotag.lexicon import Lexicon, LexiconError, UmlsCounts, convert_umls
+from discotag.lexicon.umls import Progress as Tell
+from discotag.render import printable
+
+SHOWN_PROBLEMS = 20
+"""So many bad lines are shown one by one; the rest is counted."""
+
+lexicon = typer.Typer(
+    help="Names of body parts: make them from UMLS, find them in a text.", no_args_is_help=True
+)
+
+
+@lexicon.command("umls")
+def umls(
+    meta: Annotated[
+        Path, typer.Argument(help="The folder META of UMLS: MRCONSO.RRF and MRSTY.RRF, or .gz.")
+    ],
+    out: Annotated[Path, typer.Argument(help="The lexicon file to write.")],
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Leave out lines that are wrong, and count them.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print counts for programs.")] = False,
+) -> None:
+    """Write the names of body parts of a UMLS Metathesaurus to a lexicon file.
+
+    English names of the semantic types T023, T029 and T030, without abbreviations and without names
+    that are obsolete or suppressible.
+
+    [bold]Examples[/bold]
+
+    discotag lexicon umls 2023AB/META body-parts.tsv
+
+    discotag lexicon match "pain in both knees" --lexicon body-parts.tsv
+    """
+    shown = 0
+
+    def show(problem: LexiconError) -> None:
+        nonlocal shown
+        shown += 1
+        if shown <= SHOWN_PROBLEMS:
+            print(f"left out: {printable(str(problem))}", file=sys.stderr)
+
+    with _progress() as tell:
+        counts = convert_umls(meta, out, skip=show if skip_bad else None, progress=tell)
+    if shown > SHOWN_PROBLEMS:
+        print(f"left out: {shown - SHOWN_PROBLEMS} lines more", file=sys.stderr)
+    if as_json:
+        print(json.dumps(asdict(counts)))
+    else:
+        _show(counts, out)
+
+
+@lexicon.command("match")
+def match(
+    text: Annotated[str, typer.Argument(help="Words, separated by spaces.")],
+    lexicon: Annotated[
+        Path | None,
+        typer.Option(help="A lexicon file; without it, the body parts of WordNet."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print data for programs.")] = False,
+) -> None:
+    """Show which words of a text are terms of a lexicon.
+
+    [bold]Examples[/bold]
+
+    discotag lexicon match "pain I was experiencing around the hipjoints"
+
+    discotag lexicon match "pain in both knees" --lexicon body-parts.tsv
+    """
+    chosen = Lexicon.default() if lexicon is None else Lexicon.load(lexicon)
+    words = text.split()
+    found = [
+        {
+            "words": list(match.fragment),
+            "text": " ".join(words[slice(*match.fragment)]),
+            "term": match.term,
+            "source": chosen.terms[match.term],
+        }
+        for match in chosen.find(words)
+    ]
+    if as_json:
+        print(json.dumps(found, ensure_ascii=False))
+    elif not found:
+        print("no term of the lexicon is in the text", file=sys.stderr)
+    else:
+        table = _table("words", "text", "term", "source")
+        for row in found:
+            start, end = row["words"]
+            shown = (printable(str(row[key])) for key in ("text", "term", "source"))
+            table.add_row(f"{start}:{end}", *shown)
+        _console().print(table)
+
+
+def _console() -> Console:
+    """A console that prints what it is given: text of users is no markup."""
+    return Console(highlight=False, markup=False, emoji=False)
+
+
+def _table(*columns: str) -> Table:
+    table = Table(*columns)
+    for column in table.columns:
+        column.overflow = "fold"
+    return table
+
+
+def _show(counts: UmlsCounts, out: Path) -> None:
+    table = _table("", "number")
+    table.columns[1].justify = "right"
+    for name, number in (
+        ("lines of MRCONSO", counts.lines),
+        ("concepts that are body parts", counts.concepts),
+        ("their English names", counts.names),
+        ("of these, abbreviations, left out", counts.abbreviations),
+        ("obsolete or suppressible, left out", counts.suppressed),
+        ("bad lines, left out", counts.bad),
+        ("different terms written", counts.terms),
+    ):
+        table.add_row(name, f"{number:,}")
+    _console().print(table)
+    print(f"wrote {printable(str(out))}", file=sys.stderr)
+
+
+@contextmanager
+def _progress() -> Iterator[Tell | None]:
+    """A bar for each file, by the bytes read, if somebody is there to see it."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=console) as bar:
+        tasks: dict[str, TaskID] = {}
+
+        def tell(name: str, done: int, size: int) -> None:
+            if name not in tasks:
+                tasks[name] = bar.add_task(name, total=size)
+            bar.update(tasks[name], completed=done)
+
+        yield tell
