@@ -18,6 +18,10 @@ DENSE_LIMIT: Final = 4096
 arcs at once. Above, states that share arcs share the work (`_shared`)."""
 
 
+SPLIT_STATES: Final = 64
+"""With more states, the fans of a plan for chosen arcs are sorted by size."""
+
+
 class Level(NamedTuple):
     """Values that can be computed together, each the sum of a fan of earlier values.
 
@@ -112,6 +116,20 @@ def compile_grammar(grammar: Automaton, *, weighted: bool = False) -> Arrays:
         fan_arc=fan_arc,
         plan=_plan(fans, sharing, arcs, tags, split=large),
     )
+
+
+def plan_of(arrays: Arrays, arcs: Indices, tags: int, *, forward: bool = False) -> Plan:
+    """The plan of a sweep along these arcs alone, whose tags are all below `tags`.
+
+    With `forward` it goes from the first word to the last: from the values before a word to those
+    after it, where the words are given in reverse.
+    """
+    ends = (arrays.target, arrays.source) if forward else (arrays.source, arrays.target)
+    every = list(zip(ends[0].tolist(), arrays.tag.tolist(), ends[1].tolist(), strict=True))
+    fans: list[list[int]] = [[] for _ in range(arrays.states)]
+    for arc in arcs.tolist():
+        fans[every[arc][0]].append(arc)
+    return _plan(fans, [[] for _ in fans], every, tags, split=arrays.states > SPLIT_STATES)
 
 
 def _shared(fans: list[list[int]], arcs: list[tuple[int, int, int]]) -> list[list[int]]:
