@@ -65,7 +65,7 @@ class Counts:
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of precision and recall; 0 where there is neither gold nor predicted."""
+        """The harmonic mean of precision and recall; 0 where both are."""
         both = self.gold + self.predicted
         return 2 * self.correct / both if both else 0.0
 
@@ -204,8 +204,13 @@ def _in_step(
             yield truth, found
             continue
         if truth.words != found.words:
-            raise EvaluationError(
-                f"sentence {number} has other words in the predictions: {found.words} "
-                f"where the gold has {truth.words}"
-            )
+            raise EvaluationError(f"sentence {number}, {first_difference(truth, found)}")
         yield truth, found.mentions
+
+
+def first_difference(gold: Sentence, predicted: Sentence) -> str:
+    """Where two sentences that differ in their words do so first, in words."""
+    both = zip_longest(gold.words, predicted.words)
+    word, (one, other) = next((n, pair) for n, pair in enumerate(both) if pair[0] != pair[1])
+    shown = ["no word" if side is None else repr(side) for side in (one, other)]
+    return f"word {word}: the gold has {shown[0]}, the predictions have {shown[1]}"
