@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import total_ordering
-from itertools import pairwise
+from itertools import chain, pairwise
 from operator import index
+from typing import TypeGuard
 
 from discotag.errors import DiscotagError
 
@@ -318,8 +319,26 @@ def _normalised(fragments: Iterable[Fragment]) -> tuple[Fragment, ...]:
     return tuple(joined)
 
 
+def _spell(words: tuple[str, ...], text: str, offsets: object) -> TypeGuard[tuple[Fragment, ...]]:
+    """Whether the offsets are as they should be: a quick look that is enough for most."""
+    if type(offsets) is not tuple or set(map(type, offsets)) != {tuple}:
+        return False
+    places = list(chain.from_iterable(offsets))
+    return (
+        len(places) == 2 * len(words)
+        and set(map(type, places)) == {int}
+        and places[0] >= 0
+        and places[-1] <= len(text)
+        and sorted(places) == places
+        and [text[start:end] for start, end in offsets] == list(words)
+    )
+
+
 def _checked_offsets(sentence: Sentence) -> tuple[Fragment, ...]:
     words, text = sentence.words, sentence.text or ""
+    given = sentence.offsets
+    if _spell(given, words, text):
+        return given
     try:
         offsets = tuple((index(start), index(end)) for start, end in sentence.offsets or ())
     except (TypeError, ValueError):

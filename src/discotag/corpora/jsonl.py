@@ -21,6 +21,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from operator import add
 from pathlib import Path
 from typing import Any, Final
 
@@ -126,7 +127,8 @@ def from_data(
     where = (report, path, line)
     _must(isinstance(data, dict), "a document is an object in curly brackets")
     version = data.get("discotag", VERSION)
-    _must(version == VERSION, f"version {version!r} of the format; this program reads {VERSION}")
+    if version != VERSION:
+        raise DiscotagError(f"version {version!r} of the format; this program reads {VERSION}")
     text, name = data.get("text"), data.get("id")
     _must(text is None or isinstance(text, str), "'text' must be a string")
     if isinstance(name, int) and not isinstance(name, bool):
@@ -171,23 +173,24 @@ def _mention_data(sentence: Sentence, mention: Mention) -> dict[str, Any]:
 def _sentence(data: Any, text: str | None, where: tuple[Report, str, int | None]) -> Sentence:
     _must(isinstance(data, dict), "a sentence is an object in curly brackets")
     words = tuple(_list(data, "words"))
-    _must(all(type(word) is str for word in words), "'words' must be strings")
+    _must(set(map(type, words)) <= {str}, "'words' must be strings")
     start = data.get("start", 0)
     _must(type(start) is int and start >= 0, "'start' must be a number, 0 or more")
     own, offsets = data.get("text"), None
     _must(own is None or isinstance(own, str), "'text' must be a string")
     if "starts" in data:
         starts = _list(data, "starts")
-        _must(len(starts) == len(words), f"{len(words)} words but {len(starts)} starts")
-        _must(all(type(place) is int for place in starts), "'starts' must be numbers")
+        if len(starts) != len(words):
+            raise DiscotagError(f"{len(words)} words but {len(starts)} starts")
+        _must(set(map(type, starts)) <= {int}, "'starts' must be numbers")
         if own is None:
             end = data.get("end")
             _must(text is not None and type(end) is int, "'starts' needs a text, 'start' and 'end'")
             assert text is not None
             own = text[start:end]
-        offsets = tuple(
-            [(at - start, at - start + len(word)) for at, word in zip(starts, words, strict=True)]
-        )
+        if start:
+            starts = [place - start for place in starts]
+        offsets = tuple(zip(starts, map(add, starts, map(len, words)), strict=True))
     mentions = _list(data, "mentions")
     kept = _mentions(mentions, len(words), where) if mentions else ()
     return Sentence(words, kept, text=own, offsets=offsets, start=start)
@@ -250,8 +253,9 @@ def _pairs(item: Any, key: str) -> tuple[tuple[int, int], ...]:
 
 def _list(data: dict[str, Any], key: str) -> list[Any]:
     found = data.get(key, [])
-    _must(type(found) is list, f"'{key}' must be a list")
-    return found  # type: ignore[no-any-return]
+    if type(found) is not list:
+        raise DiscotagError(f"'{key}' must be a list")
+    return found
 
 
 def _must(holds: bool, message: str) -> None:
