@@ -319,7 +319,7 @@ def _normalised(fragments: Iterable[Fragment]) -> tuple[Fragment, ...]:
     return tuple(joined)
 
 
-def _spell(words: tuple[str, ...], text: str, offsets: object) -> TypeGuard[tuple[Fragment, ...]]:
+def _spell(offsets: object, words: tuple[str, ...], text: str) -> TypeGuard[tuple[Fragment, ...]]:
     """Whether the offsets are as they should be: a quick look that is enough for most."""
     if type(offsets) is not tuple or set(map(type, offsets)) != {tuple}:
         return False
