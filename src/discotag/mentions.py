@@ -325,7 +325,8 @@ def _spell(offsets: object, words: tuple[str, ...], text: str) -> TypeGuard[tupl
         return False
     places = list(chain.from_iterable(offsets))
     return (
-        len(places) == 2 * len(words)
+        set(map(len, offsets)) == {2}
+        and len(places) == 2 * len(words)
         and set(map(type, places)) == {int}
         and places[0] >= 0
         and places[-1] <= len(text)
