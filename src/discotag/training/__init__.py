@@ -1,0 +1,1 @@
+"""From a corpus to a model. Needs PyTorch: `pip install 'discotag[train]'`."""

@@ -1,0 +1,139 @@
+"""What a training learns from: the sentences of a corpus that its scheme can hold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discotag.errors import DiscotagError
+from discotag.mentions import Mention, Sentence
+from discotag.scheme import Scheme
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A sentence that is not trained on.
+
+    Attributes:
+        number: Its place in the training data, from 0.
+        sentence: The sentence.
+        reasons: Why its mentions do not fit, one or more; see `discotag.scheme.REASONS`.
+    """
+
+    number: int
+    sentence: Sentence
+    reasons: tuple[str, ...]
+
+    def as_data(self) -> dict[str, Any]:
+        """The sentence as plain data."""
+        mentions = [
+            {"label": m.label, "fragments": m.fragments, "text": m.text}
+            for m in self.sentence.mentions
+        ]
+        return {
+            "number": self.number,
+            "reasons": self.reasons,
+            "words": self.sentence.words,
+            "mentions": mentions,
+        }
+
+
+def read_sentences(path: Path, labels: Sequence[str] = ()) -> list[Sentence]:
+    """All sentences of a corpus, with the mentions of these labels, or of all.
+
+    A mention that is given twice is taken once.
+
+    Raises:
+        DiscotagError: The corpus cannot be read, or has no sentence.
+    """
+    from discotag import corpora
+
+    sentences = [
+        _clean(sentence, labels)
+        for document in corpora.read(path)
+        for sentence in document.sentences
+    ]
+    if not any(sentence.words for sentence in sentences):
+        raise DiscotagError(f"{path}: there is no sentence in it")
+    return sentences
+
+
+def _clean(sentence: Sentence, labels: Sequence[str]) -> Sentence:
+    mentions = dict.fromkeys(m for m in sentence.mentions if not labels or m.label in labels)
+    return Sentence(sentence.words, tuple(mentions))
+
+
+def find_labels(sentences: Iterable[Sentence]) -> tuple[str, ...]:
+    """The labels of all mentions, sorted.
+
+    Example:
+        >>> find_labels([Sentence(["sore"], [Mention("ADR", [(0, 1)])])])
+        ('ADR',)
+    """
+    return tuple(sorted({mention.label for each in sentences for mention in each.mentions}))
+
+
+def fitting(sentences: Sequence[Sentence], scheme: Scheme) -> tuple[list[Sentence], list[LeftOut]]:
+    """The sentences that the scheme can hold, and those that it cannot.
+
+    Example:
+        >>> words = "sore feet and toes".split()
+        >>> feet = Sentence(words, [Mention("ADR", [(0, 2)]), Mention("ADR", [(0, 1), (3, 4)])])
+        >>> kept, left_out = fitting([feet], Scheme(("ADR",), slots=0))
+        >>> left_out[0].reasons
+        ('too_many_slots',)
+    """
+    kept, left_out = [], []
+    for number, sentence in enumerate(sentences):
+        if not sentence.words:
+            left_out.append(LeftOut(number, sentence, ("no_words",)))
+            continue
+        problems = scheme.problems(len(sentence.words), sentence.mentions)
+        if problems:
+            reasons = tuple(dict.fromkeys(problem.reason for problem in problems))
+            left_out.append(LeftOut(number, sentence, reasons))
+        else:
+            kept.append(sentence)
+    return kept, left_out
+
+
+def balanced(sentences: Sequence[Sentence], ratio: float, seed: int) -> list[Sentence]:
+    """All sentences with mentions, and for each of them `ratio` without, drawn by the seed.
+
+    Their order is kept. A negative ratio takes all.
+
+    Example:
+        >>> with_mention = Sentence(["sore"], [Mention("ADR", [(0, 1)])])
+        >>> len(balanced([with_mention, *[Sentence(["fine"])] * 9], 2.0, seed=1))
+        3
+    """
+    if ratio < 0:
+        return list(sentences)
+    without = [number for number, each in enumerate(sentences) if not each.mentions]
+    wanted = min(len(without), round(ratio * (len(sentences) - len(without))))
+    drawn = np.random.default_rng(seed).choice(len(without), wanted, replace=False)
+    chosen = {without[number] for number in drawn}
+    return [each for number, each in enumerate(sentences) if each.mentions or number in chosen]
+
+
+def write_left_out(left_out: Iterable[LeftOut], path: Path) -> None:
+    """Write sentences that were left out, one a line."""
+    with path.open("w", encoding="utf-8") as stream:
+        for each in left_out:
+            print(json.dumps(each.as_data(), ensure_ascii=False), file=stream)
+
+
+def count(sentences: Sequence[Sentence]) -> dict[str, int]:
+    """How many sentences and mentions there are."""
+    mentions: list[Mention] = [mention for each in sentences for mention in each.mentions]
+    return {
+        "sentences": len(sentences),
+        "sentences_with_mentions": sum(bool(each.mentions) for each in sentences),
+        "mentions": len(mentions),
+        "discontinuous": sum(mention.discontinuous for mention in mentions),
+    }

@@ -1,0 +1,372 @@
+"""A training from files to a run folder: data, seeds, figures and the best model."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
+from time import monotonic
+from typing import Any, Final
+
+from discotag.errors import DiscotagError
+from discotag.lexicon import Lexicon
+from discotag.mentions import Sentence
+from discotag.scheme import Scheme
+from discotag.training.augment import augment
+from discotag.training.checkpoints import write_json
+from discotag.training.data import (
+    LeftOut,
+    balanced,
+    count,
+    find_labels,
+    fitting,
+    read_sentences,
+    write_left_out,
+)
+from discotag.training.progress import Listener
+from discotag.training.settings import Settings
+
+SETTINGS: Final = "settings.yaml"
+SOURCES: Final = "data.json"
+FIGURES: Final = "figures.json"
+LEFT_OUT: Final = "left_out.jsonl"
+CURVE: Final = "curve"
+MODEL: Final = "model"
+CHECKPOINTS: Final = "checkpoints"
+RESULT: Final = "result.json"
+
+WEIGHTS_IN_CHECKPOINT: Final = 3
+"""Times the size of the weights: the weights, and two moments of each for AdamW."""
+
+BYTES_OF_WEIGHT: Final = 4
+
+
+class RunError(DiscotagError):
+    """A run folder that cannot be used."""
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The files a training reads.
+
+    Attributes:
+        train, dev: The corpora.
+        test: To evaluate on at the end.
+        teachers: Models to learn from too.
+        unlabelled: Text on which teachers alone say what is in it.
+    """
+
+    train: Path
+    dev: Path
+    test: Path | None = None
+    teachers: tuple[Path, ...] = ()
+    unlabelled: tuple[Path, ...] = ()
+
+    def digests(self) -> dict[str, list[str]]:
+        """What stands in the files, as hashes: the same data may have moved."""
+        named = {
+            "train": [self.train],
+            "dev": [self.dev],
+            "test": [] if self.test is None else [self.test],
+            "distil": list(self.teachers),
+            "unlabelled": list(self.unlabelled),
+        }
+        return {name: [_digest(path) for path in paths] for name, paths in named.items()}
+
+
+@dataclass(frozen=True)
+class Material:
+    """What is trained on, after all choices.
+
+    Attributes:
+        scheme: For the labels of the training data.
+        train: Sentences to train on.
+        left_out: Those that do not fit the scheme.
+        augmented: How many of the sentences to train on are new.
+    """
+
+    scheme: Scheme
+    train: list[Sentence]
+    left_out: list[LeftOut]
+    augmented: int
+
+
+def choose(sentences: Sequence[Sentence], settings: Settings) -> Material:
+    """The sentences to train on.
+
+    Raises:
+        DiscotagError: There is no mention to learn from, or no sentence fits.
+    """
+    labels = settings.labels or find_labels(sentences)
+    if not any(each.mentions for each in sentences):
+        wanted = f" of the labels {', '.join(labels)}" if labels else ""
+        raise DiscotagError(f"the training data has no mention{wanted}: nothing can be learned")
+    scheme = settings.scheme(labels)
+    kept, left_out = fitting(sentences, scheme)
+    kept = balanced(kept, settings.without_mentions, settings.seed)
+    if not kept:
+        raise DiscotagError("no sentence of the training data fits the scheme; use more slots")
+    new: list[Sentence] = []
+    if settings.augment:
+        new = augment(kept, scheme, settings.augment, settings.seed, Lexicon.default())
+    return Material(scheme, [*kept, *new], left_out, len(new))
+
+
+def run(sources: Sources, settings: Settings, out: Path, listener: Listener) -> dict[str, Any]:
+    """Train, and leave the best model with its figures in the folder `out`.
+
+    A run that was interrupted goes on where it was. Under `torchrun` each process calls this; the
+    first one writes.
+
+    Returns:
+        The figures, as in `figures.json`.
+
+    Raises:
+        RunError: The folder holds another run or a finished one, or cannot be written to.
+        DiscotagError: The data or the encoder cannot be used.
+    """
+    main = os.environ.get("RANK", "0") == "0"
+    claim(out, settings, sources.digests(), write=main)
+    material = choose(read_sentences(sources.train, settings.labels), settings)
+    dev = read_sentences(sources.dev, settings.labels)
+    test = None if sources.test is None else read_sentences(sources.test, settings.labels)
+    if main:
+        write_left_out(material.left_out, out / LEFT_OUT)
+    teacher, unlabelled = _taught(sources, settings, material)
+    try:
+        for seed in range(settings.seed, settings.seed + settings.seeds):
+            folder = out / CHECKPOINTS / f"seed-{seed}"
+            if not (folder / RESULT).exists():
+                _train_seed(
+                    seed, folder, settings, material, dev, test, teacher, unlabelled, listener,
+                    out, main,
+                )  # fmt: skip
+        return _finish(out, sources, settings, material, dev, test) if main else {}
+    except OSError as error:
+        raise RunError(f"{error.filename or out}: {error.strerror}; the run can go on") from error
+
+
+def _taught(sources: Sources, settings: Settings, material: Material) -> tuple[Any, list[Sentence]]:
+    """What teachers say of all sentences, and the sentences that only they know."""
+    if not sources.teachers:
+        if sources.unlabelled:
+            raise DiscotagError("unlabelled text needs a teacher: give --distil too")
+        return None, []
+    if settings.arc_weights:
+        raise DiscotagError("a network with weights on arcs cannot learn from teachers")
+    from discotag.training.teachers import teach
+    from discotag.training.trainer import uses_bf16
+
+    texts = [each for path in sources.unlabelled for each in read_sentences(path)]
+    unlabelled = [Sentence(each.words) for each in texts if each.words]
+    every = [*material.train, *unlabelled]
+    return teach(sources.teachers, every, material.scheme, bf16=uses_bf16(settings)), unlabelled
+
+
+def make_network(settings: Settings, scheme: Scheme, seed: int, data: str | None = None) -> Any:
+    """A network on the pretrained encoder; the seed decides its new weights."""
+    import torch
+    from transformers.utils import logging
+
+    from discotag.model.config import ModelConfig
+    from discotag.model.network import Network
+
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    config = ModelConfig(
+        scheme,
+        dropout=settings.dropout,
+        window=settings.window,
+        overlap=settings.overlap,
+        arc_weights=settings.arc_weights,
+        data=data,
+    )
+    torch.manual_seed(seed)
+    return Network.from_encoder(settings.encoder, config)
+
+
+def _train_seed(
+    seed: int,
+    folder: Path,
+    settings: Settings,
+    material: Material,
+    dev: Sequence[Sentence],
+    test: Sequence[Sentence] | None,
+    teacher: Any,
+    unlabelled: Sequence[Sentence],
+    listener: Listener,
+    out: Path,
+    main: bool,
+) -> None:
+    from discotag.training.examples import make_examples
+    from discotag.training.figures import Examined, as_data
+    from discotag.training.trainer import best_of, fit, uses_bf16
+
+    started = monotonic()
+    network = make_network(settings, material.scheme, seed)
+    if main:
+        check_room(out, sum(each.numel() for each in network.parameters()), settings.seeds)
+        folder.mkdir(parents=True, exist_ok=True)
+    examples = make_examples(
+        network, material.train, settings, unlabelled=unlabelled, teacher=teacher
+    )
+    epochs = fit(network, examples, dev, settings, seed=seed, folder=folder, listener=listener)
+    if not main:
+        return
+    best = best_of(epochs)
+    result = {
+        "seed": seed,
+        "best_epoch": best.number,
+        "dev": best.dev,
+        "test": None,
+        "epochs": [epoch.as_data() for epoch in epochs],
+        "seconds": round(monotonic() - started, 1),
+    }
+    if test is not None:
+        examined = Examined(network, test)
+        result["test"] = as_data(examined.score(network, bf16=uses_bf16(settings)))
+    network.save_pretrained(folder / MODEL)
+    write_json(result, folder / RESULT)
+
+
+def _finish(
+    out: Path,
+    sources: Sources,
+    settings: Settings,
+    material: Material,
+    dev: Sequence[Sentence],
+    test: Sequence[Sentence] | None,
+) -> dict[str, Any]:
+    """Choose the best seed and write its model, the figures and the curve."""
+    from discotag.model.network import Network
+
+    seeds = [
+        json.loads((out / CHECKPOINTS / f"seed-{seed}" / RESULT).read_text(encoding="utf-8"))
+        for seed in range(settings.seed, settings.seed + settings.seeds)
+    ]
+    best = max(seeds, key=lambda result: float(result["dev"]["all"]["f1"]))
+    figures = {
+        "settings": settings.as_data(),
+        "data": {
+            "train": count(material.train),
+            "augmented": material.augmented,
+            "left_out": len(material.left_out),
+            "reasons": Counter(r for each in material.left_out for r in each.reasons),
+            "dev": count(dev),
+            "test": None if test is None else count(test),
+        },
+        "best_seed": best["seed"],
+        "best_epoch": best["best_epoch"],
+        "dev": best["dev"],
+        "test": best["test"],
+        "over_seeds": {
+            part: over_seeds([result[part] for result in seeds])
+            for part in ("dev", "test")
+            if best[part] is not None
+        },
+        "seeds": seeds,
+    }
+    network = Network.from_pretrained(out / CHECKPOINTS / f"seed-{best['seed']}" / MODEL)
+    measured = {
+        f"{part} F1, {name.replace('_', ' ')}": round(100 * best[part][name]["f1"], 2)
+        for part in ("dev", "test")
+        if best[part] is not None
+        for name in best[part]
+    }
+    network.config = replace(network.config, figures=measured, data=sources.train.name)
+    part = out / f"{MODEL}.part"
+    shutil.rmtree(part, ignore_errors=True)
+    network.save_pretrained(part)
+    shutil.rmtree(out / MODEL, ignore_errors=True)
+    part.rename(out / MODEL)
+    if find_spec("matplotlib") is not None:
+        from discotag.training.plot import plot_curves
+
+        curves = {
+            result["seed"]: [(each["loss"], each["dev"]["all"]["f1"]) for each in result["epochs"]]
+            for result in seeds
+        }
+        plot_curves(curves, out / CURVE)
+    write_json(figures, out / FIGURES)
+    shutil.rmtree(out / CHECKPOINTS)
+    return figures
+
+
+def over_seeds(figures: Sequence[Mapping[str, Mapping[str, float]]]) -> dict[str, Any]:
+    """Mean and standard deviation of F1 on each slice."""
+    return {
+        name: {
+            "mean": statistics.fmean(values),
+            "deviation": statistics.stdev(values) if len(values) > 1 else 0.0,
+        }
+        for name in figures[0]
+        for values in [[each[name]["f1"] for each in figures]]
+    }
+
+
+def claim(
+    out: Path, settings: Settings, digests: Mapping[str, Sequence[str]], *, write: bool
+) -> None:
+    """Make the folder of a run, or find the same run in it.
+
+    Raises:
+        RunError: It is finished, is another run, is no run at all, or cannot be written to.
+    """
+    import yaml
+
+    if (out / FIGURES).exists():
+        raise RunError(f"{out}: holds a finished run; give another folder with --out")
+    if (out / SOURCES).exists():
+        before = yaml.safe_load((out / SETTINGS).read_text(encoding="utf-8"))
+        now = settings.as_data()
+        other = [name for name in now if before.get(name) != now[name]]
+        if other:
+            changes = ", ".join(f"{name} was {before.get(name)!r}" for name in other)
+            raise RunError(f"{out}: holds a run with other settings: {changes}")
+        known = json.loads((out / SOURCES).read_text(encoding="utf-8"))
+        changed = [name for name in digests if known.get(name) != list(digests[name])]
+        if changed:
+            raise RunError(f"{out}: holds a run with other data: {', '.join(changed)}")
+    elif out.is_dir() and any(path.name != SETTINGS for path in out.iterdir()) and write:
+        raise RunError(f"{out}: is not empty and holds no run; give another folder with --out")
+    if not write:
+        return
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        text = yaml.safe_dump(settings.as_data(), sort_keys=False, allow_unicode=True)
+        (out / SETTINGS).write_text(text, encoding="utf-8")
+        write_json(digests, out / SOURCES)
+    except OSError as error:
+        raise RunError(f"{out}: cannot be written to: {error.strerror}") from None
+
+
+def check_room(out: Path, weights: int, seeds: int) -> None:
+    """Raise `RunError` if the disk will be full before the run is over."""
+    # Two checkpoints and two bests at a time, a model for each seed, and the last one.
+    times = 2 * WEIGHTS_IN_CHECKPOINT + 2 + seeds + 1
+    needed = times * BYTES_OF_WEIGHT * weights
+    there = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
+    free = shutil.disk_usage(out).free + there
+    if free < needed:
+        raise RunError(
+            f"{out}: the run needs {needed / 1e9:.1f} GB of disk, and {free / 1e9:.1f} GB are free"
+        )
+
+
+def _digest(path: Path) -> str:
+    """A hash of a file, or of all files of a folder."""
+    found = hashlib.sha256()
+    if not path.exists():
+        raise RunError(f"{path}: there is no such file or folder")
+    for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+        if file.is_file():
+            with file.open("rb") as stream:
+                found.update(hashlib.file_digest(stream, "sha256").digest())
+    return found.hexdigest()
