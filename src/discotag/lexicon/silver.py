@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from discotag.errors import DiscotagError
@@ -80,11 +80,6 @@ class SilverCounts:
     def sets(self) -> int:
         """All sets counted."""
         return self.named + self.unnamed + self.contradictory
-
-    @property
-    def as_data(self) -> Mapping[str, int]:
-        """The counts by name."""
-        return asdict(self)
 
 
 def count_silver(sentences: Iterable[Sentence], lexicon: Lexicon, scheme: Scheme) -> SilverCounts:

@@ -7,10 +7,9 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final, NoReturn
+from typing import Final, NoReturn
 
 from discotag.lexicon.lexicon import HEADER, LexiconError, normalise
 
@@ -175,7 +174,8 @@ class _Converter:
         number = 0
         try:
             size = path.stat().st_size
-            with path.open("rb") as raw, _decompressed(path, raw) as stream:
+            with path.open("rb") as raw:
+                stream = gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw
                 while line := stream.readline(MAX_LINE + 1):
                     number += 1
                     if number % PROGRESS_LINES == 0:
@@ -203,12 +203,6 @@ def _locate(meta: Path, name: str) -> Path:
     raise LexiconError(
         f"{meta}: there is no {name} or {name}.gz; give the folder that has it, META"
     )
-
-
-def _decompressed(path: Path, raw: IO[bytes]) -> AbstractContextManager[IO[bytes]]:
-    if path.suffix == ".gz":
-        return gzip.open(raw)
-    return nullcontext(raw)
 
 
 def _check_place(out: Path) -> None:
