@@ -1,0 +1,190 @@
+"""From what people download of a corpus to training files, a module per corpus."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from discotag.corpora import jsonl
+from discotag.corpora.files import created
+from discotag.corpora.problems import CorpusError, Problem
+from discotag.corpora.recipes import psytar
+from discotag.corpora.recipes.recipe import (
+    ALL,
+    PARTS,
+    Counts,
+    Order,
+    Prepared,
+    Progress,
+    Recipe,
+    no_progress,
+)
+from discotag.errors import DiscotagError
+
+__all__ = ["RECIPES", "Difference", "Summary", "prepare"]
+
+RECIPES: Final[dict[str, Recipe]] = {recipe.name: recipe for recipe in (psytar.RECIPE,)}
+"""By name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A count that is not as published."""
+
+    part: str
+    count: str
+    expected: int
+    found: int | None
+
+    def __str__(self) -> str:
+        found = "nothing" if self.found is None else f"{self.found:,}"
+        return f"{self.part}: {self.count} should be {self.expected:,}, found {found}"
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What `prepare` made: the content of `report.json`.
+
+    Attributes:
+        recipe: Its name.
+        source: What it was made from.
+        labels: The labels that were kept.
+        parts: The counts of each part that was written.
+        problems: How often something was left out or changed, by kind.
+        facts: Further counts.
+        checked: How many published counts were compared.
+        differences: Those that are not met.
+        files: What was written, by name.
+    """
+
+    recipe: str
+    source: str
+    labels: tuple[str, ...]
+    parts: dict[str, Counts]
+    problems: dict[str, int]
+    facts: dict[str, int]
+    checked: int
+    differences: tuple[Difference, ...]
+    files: tuple[str, ...]
+
+
+def prepare(
+    name: str,
+    source: str | Path,
+    out: str | Path,
+    *,
+    labels: Sequence[str] | None = None,
+    splits: Iterable[str | Path] = (),
+    force: bool = False,
+    progress: Progress = no_progress,
+) -> Summary:
+    """Make training files of a corpus as it was downloaded.
+
+    Writes to the folder `out` a file of JSON lines for each part, `problems.jsonl` with all that
+    was left out or changed, and `report.json`, the summary.
+
+    Args:
+        name: One of `RECIPES`.
+        source: The file, archive or folder that was downloaded.
+        out: A folder; made if need be.
+        labels: Keep mentions of these alone; `["all"]` for all there are.
+        splits: Lists of document names, for a corpus that comes without its split.
+        force: Write also into a folder that has files in it; files of the same names go.
+        progress: Is told how many documents are done.
+
+    Raises:
+        CorpusError: The source is not what the recipe needs, or `out` cannot be written.
+        DiscotagError: There is no such recipe or label.
+    """
+    recipe = _recipe(name)
+    source, out = Path(source), Path(out)
+    order = Order(_labels(recipe, labels), tuple(Path(path) for path in splits), progress)
+    if order.splits and recipe.splits is None:
+        raise DiscotagError(f"{recipe.name} has its own split; leave out --splits")
+    _check_free(out, force)
+    prepared = recipe.cook(source, order)
+    return _write(recipe, source, out, order, prepared)
+
+
+def _recipe(name: str) -> Recipe:
+    if name not in RECIPES:
+        raise DiscotagError(f"there is no recipe for {name!r}; there are {', '.join(RECIPES)}")
+    return RECIPES[name]
+
+
+def _labels(recipe: Recipe, labels: Sequence[str] | None) -> tuple[str, ...]:
+    if not labels:
+        return recipe.default_labels
+    if tuple(labels) == (ALL,):
+        return recipe.labels
+    for label in labels:
+        if label not in recipe.labels:
+            known = ", ".join(recipe.labels)
+            raise DiscotagError(f"{recipe.name} has no label {label!r}; it has {known}, or say all")
+    return tuple(label for label in recipe.labels if label in labels)
+
+
+def _check_free(out: Path, force: bool) -> None:
+    """Before the work, not after it."""
+    if out.exists() and not out.is_dir():
+        raise CorpusError(Problem("syntax", "this is a file; a folder is needed", str(out)))
+    if not force and out.is_dir() and any(out.iterdir()):
+        message = "the folder is not empty; choose another, or say --force to write into it"
+        raise CorpusError(Problem("syntax", message, str(out)))
+
+
+def _write(recipe: Recipe, source: Path, out: Path, order: Order, prepared: Prepared) -> Summary:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for part in (*PARTS, ALL):  # of an earlier run: parts of two runs must not stand together
+            (out / f"{part}.jsonl").unlink(missing_ok=True)
+    except OSError as error:
+        raise CorpusError(Problem("missing", str(error.strerror).lower(), str(out))) from None
+    for part, documents in prepared.parts.items():
+        jsonl.write(documents, out / f"{part}.jsonl")
+    lists = {"problems": [_problem_data(problem) for problem in prepared.problems]}
+    for name, rows in {**lists, **prepared.lists}.items():
+        _write_rows(rows, out / f"{name}.jsonl")
+    counts = {part: Counts.of(documents) for part, documents in prepared.parts.items()}
+    differences = tuple(_differences(counts, prepared))
+    summary = Summary(
+        recipe=recipe.name,
+        source=str(source),
+        labels=order.labels,
+        parts=counts,
+        problems=dict(sorted(Counter(problem.kind for problem in prepared.problems).items())),
+        facts=dict(prepared.facts),
+        checked=sum(len(wanted) for wanted in prepared.expected.values()),
+        differences=differences,
+        files=tuple(f"{name}.jsonl" for name in (*prepared.parts, *lists, *prepared.lists)),
+    )
+    with created(out / "report.json") as stream:
+        stream.write(json.dumps(asdict(summary), ensure_ascii=False, indent=2) + "\n")
+    return summary
+
+
+def _write_rows(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
+    with created(path) as stream:
+        for row in rows:
+            stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def _problem_data(problem: Problem) -> dict[str, Any]:
+    return {**asdict(problem), "severity": problem.severity}
+
+
+def _differences(counts: Mapping[str, Counts], prepared: Prepared) -> Iterable[Difference]:
+    found = {part: asdict(count) for part, count in counts.items()}
+    total: Counter[str] = Counter()
+    for count in found.values():
+        total.update(count)
+    found[ALL] = {**total, **prepared.facts}
+    for part, wanted in prepared.expected.items():
+        for name, number in wanted.items():
+            here = found.get(part, {}).get(name)
+            if here != number:
+                yield Difference(part, name, number, here)

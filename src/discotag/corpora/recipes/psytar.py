@@ -1,0 +1,402 @@
+"""PsyTAR: patients' posts on psychiatric drugs, from the workbook its authors publish.
+
+A sheet lists the sentences of the posts; a sheet for each label repeats those that have mentions of
+it and lists the mentions as strings. Where a string stands in its sentence has to be found. Tried
+in this order, upper and lower case alike:
+
+1. its words, as a run, else as the tightest ordered subsequence of the sentence's words;
+2. the same without its punctuation, with which the annotators joined words from different places
+   ("nausea, first week");
+3. its letters, where only spaces, hyphens and apostrophes differ ("alot", "a lot");
+4. its words, one slip of the pen allowed in each longer one ("headache", "headaches").
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+from discotag.corpora.problems import CorpusError, Problem
+from discotag.corpora.recipes.recipe import PARTS, Order, Prepared, Recipe, part_of
+from discotag.corpora.recipes.source import check_sizes
+from discotag.errors import DiscotagError
+from discotag.mentions import Document, Fragment, Mention, Sentence, locate
+from discotag.words import Splitter
+
+SENTENCES: Final = "Sentence_Labeling"
+LABELS: Final = ("ADR", "WD", "SSI", "DI")
+"""Adverse reactions; symptoms of withdrawal, of the illness; indications."""
+
+SHEET: Final = "{label}_Identified"
+
+PUBLISHED: Final = {"posts": 891, "rows of sentences": 6009}
+PUBLISHED_STRINGS: Final = {"ADR": 4813, "WD": 590, "SSI": 1219, "DI": 793}
+"""As counted by the authors, Zolnoori et al. (2019), and in their workbook; 7,415 together."""
+
+LONG_WORD: Final = 5
+"""Letters of a word in which one may be wrong: in shorter ones it makes another word (pain, gain)."""
+
+WAYS: Final = ("as written", "without its punctuation", "spaced otherwise", "spelled otherwise")
+
+SPLITTER: Final = Splitter("whole")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a sheet: its number, the post, the sentence and the strings of mentions in it."""
+
+    number: int
+    post: str
+    index: int | None
+    sentence: str
+    strings: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Post:
+    """The sentences of a post with the mentions found so far."""
+
+    sentences: list[Sentence] = field(default_factory=list)
+    indices: list[int | None] = field(default_factory=list)
+    mentions: list[list[Mention]] = field(default_factory=list)
+
+
+def cook(source: Path, order: Order) -> Prepared:
+    """The posts of the workbook in parts, with the mentions that were found.
+
+    Raises:
+        CorpusError: The file is no workbook, or not this one.
+        DiscotagError: openpyxl is not installed.
+    """
+    with _Workbook(source) as workbook:
+        rows = list(workbook.rows(SENTENCES))
+        identified = {label: list(workbook.rows(SHEET.format(label=label), label))
+                      for label in order.labels}  # fmt: skip
+    posts: dict[str, Post] = {}
+    for row in rows:
+        post = posts.setdefault(row.post, Post())
+        if row.sentence:
+            post.sentences.append(SPLITTER.sentence(row.sentence))
+            post.indices.append(row.index)
+            post.mentions.append([])
+    search = _Search(source, posts)
+    total = sum(map(len, identified.values()))
+    for label, labelled in identified.items():
+        for row in labelled:
+            search.row(label, row)
+            order.progress(search.rows, total)
+    parts: dict[str, list[Document]] = {part: [] for part in PARTS}
+    for name, post in posts.items():
+        if post.sentences:
+            parts[part_of(name)].append(_document(name, post))
+    facts = {
+        "posts": len(posts),
+        "posts without a sentence": sum(not post.sentences for post in posts.values()),
+        "rows of sentences": len(rows),
+        "rows without a sentence": sum(not row.sentence for row in rows),
+        **{f"{label} strings": search.strings[label] for label in order.labels},
+        "strings found": sum(search.found.values()),
+        **{f"strings found {way}": search.found[way] for way in WAYS},
+        "strings not found": len(search.not_found),
+        "strings with several places": search.ambiguous,
+        "strings given twice": search.duplicates,
+    }
+    strings = {f"{label} strings": PUBLISHED_STRINGS[label] for label in order.labels}
+    return Prepared(
+        parts,
+        problems=search.problems,
+        facts=facts,
+        expected={"all": {**PUBLISHED, **strings}},
+        lists={"not_found": search.not_found},
+    )
+
+
+RECIPE: Final = Recipe(
+    name="psytar",
+    about="PsyTAR: adverse reactions in 891 patients' posts on four psychiatric drugs (CC BY 4.0)",
+    source="PsyTAR_dataset.xlsx, the workbook",
+    labels=LABELS,
+    default_labels=("ADR",),
+    cook=cook,
+)
+
+
+def find(
+    words: Sequence[str], string: str, taken: Sequence[tuple[Fragment, ...]] = ()
+) -> tuple[tuple[Fragment, ...], str] | None:
+    """Where a string stands among the words of its sentence, and the way it was found.
+
+    Args:
+        words: The words of the sentence.
+        string: A mention as an annotator wrote it down.
+        taken: Where others stand; of several runs the first is preferred that shares no word with
+            them.
+
+    Returns:
+        Fragments and one of `WAYS`, or None.
+
+    Example:
+        >>> find("Sore toes , in fact sore knees".split(), "sore toes; knees")
+        (((0, 2), (6, 7)), 'without its punctuation')
+    """
+    own = [word.casefold() for word in words]
+    wanted = _words(string)
+    if not wanted:
+        return None
+    bare = [word for word in wanted if _is_bare(word)]
+    for way, these in zip(WAYS, (wanted, bare), strict=False):
+        if these and (places := _places(own, these, taken)):
+            return places, way
+    if run := _letters(own, "".join(bare)):
+        return (run,), WAYS[2]
+    if bare and (places := _places(_as_wanted(own, bare), bare, taken)):
+        return places, WAYS[3]
+    return None
+
+
+def _places(
+    words: Sequence[str], wanted: Sequence[str], taken: Sequence[tuple[Fragment, ...]]
+) -> tuple[Fragment, ...] | None:
+    runs = _runs(words, wanted)
+    if not runs:
+        places = locate(words, wanted)
+        return None if places is None else _bridged(words, places)
+    used = {word for fragments in taken for start, end in fragments for word in range(start, end)}
+    free = (run for run in runs if used.isdisjoint(range(*run)))
+    return (next(free, runs[0]),)
+
+
+def _runs(words: Sequence[str], wanted: Sequence[str]) -> list[Fragment]:
+    size = len(wanted)
+    these = list(wanted)
+    return [
+        (start, start + size)
+        for start in range(len(words) - size + 1)
+        if words[start] == these[0] and list(words[start : start + size]) == these
+    ]
+
+
+def _bridged(words: Sequence[str], fragments: tuple[Fragment, ...]) -> tuple[Fragment, ...]:
+    """Fragments joined where only punctuation is between them: nobody meant to leave it out."""
+    joined = [fragments[0]]
+    for before, after in pairwise(fragments):
+        if any(_is_bare(word) for word in words[before[1] : after[0]]):
+            joined.append(after)
+        else:
+            joined[-1] = (joined[-1][0], after[1])
+    return tuple(joined)
+
+
+def _letters(words: Sequence[str], wanted: str) -> Fragment | None:
+    """The first run of words whose letters and digits, written together, are the wanted ones."""
+    for start in range(len(words)):
+        if not _is_bare(words[start]):
+            continue
+        passed = ""
+        for end in range(start, len(words)):
+            if _is_bare(words[end]):
+                passed += words[end]
+            elif words[end] not in JOINTS:
+                break
+            if passed == wanted and wanted:
+                return start, end + 1
+            if not wanted.startswith(passed):
+                break
+    return None
+
+
+JOINTS: Final = frozenset("-'’‘`´")
+"""Between parts of one word; any other sign, such as a comma, is between words."""
+
+
+def _as_wanted(words: Sequence[str], wanted: Sequence[str]) -> list[str]:
+    """The words, those spelled as wanted that are one slip away from it."""
+    return [
+        next((other for other in wanted if word == other), None)
+        or next((other for other in wanted if _one_slip(word, other)), word)
+        for word in words
+    ]
+
+
+def _one_slip(one: str, other: str) -> bool:
+    """Whether one letter is wrong, missing or too many, or two neighbours are exchanged."""
+    if min(len(one), len(other)) < LONG_WORD or abs(len(one) - len(other)) > 1:
+        return False
+    if not (one.isalpha() and other.isalpha()):
+        return False
+    at = next(
+        (place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
+        min(len(one), len(other)),
+    )
+    rest, further = one[at:], other[at:]
+    return (
+        rest[1:] == further[1:]
+        or rest[1:] == further
+        or rest == further[1:]
+        or (rest[:2] == further[:2][::-1] and rest[2:] == further[2:])
+    )
+
+
+def _words(string: str) -> list[str]:
+    return [string[start:end].casefold() for start, end in SPLITTER.word_ranges(string)]
+
+
+def _is_bare(word: str) -> bool:
+    """Whether this is a word of letters or digits, not punctuation."""
+    return any(map(str.isalnum, word))
+
+
+class _Search:
+    """Finds the strings of row after row in the sentences of the posts, and keeps count."""
+
+    def __init__(self, source: Path, posts: dict[str, Post]) -> None:
+        self.source = source
+        self.posts = posts
+        self.rows = 0
+        self.strings: Counter[str] = Counter()
+        self.found: Counter[str] = Counter()
+        self.ambiguous = self.duplicates = 0
+        self.problems: list[Problem] = []
+        self.not_found: list[dict[str, Any]] = []
+
+    def row(self, label: str, row: Row) -> None:
+        self.rows += 1
+        self.strings[label] += len(row.strings)
+        number = self._sentence(row)
+        if number is None:
+            for string in row.strings:
+                self._miss(label, row, string, "its sentence is not in the sheet of sentences")
+            return
+        post = self.posts[row.post]
+        words = post.sentences[number].words
+        own = [word.casefold() for word in words]
+        placed: list[tuple[Fragment, ...]] = []
+        for string in sorted(row.strings, key=len, reverse=True):  # the longer, the fewer places
+            found = find(words, string, placed)
+            if found is None:
+                self._miss(label, row, string, "its words do not stand in the sentence in order")
+                continue
+            fragments, way = found
+            self.found[way] += 1
+            self.ambiguous += len(_runs(own, _words(string))) > 1
+            if fragments in placed:
+                self.duplicates += 1
+                message = f"{string!r} is given twice for {row.sentence!r}; one is left out"
+                self._report("duplicate", label, row, message)
+                continue
+            placed.append(fragments)
+            post.mentions[number].append(Mention(label, fragments))
+
+    def _sentence(self, row: Row) -> int | None:
+        """Which sentence of its post the row repeats."""
+        post = self.posts.get(row.post, Post())
+        same = [number for number, index in enumerate(post.indices) if index == row.index]
+        for number in same:  # an index may be given twice, a sentence lack its full stop
+            if post.sentences[number].text == row.sentence:
+                return number
+        return same[0] if same else None
+
+    def _miss(self, label: str, row: Row, string: str, why: str) -> None:
+        self._report("not_found", label, row, f"{string!r} is not in {row.sentence!r}: {why}")
+        self.not_found.append(
+            {
+                "sheet": SHEET.format(label=label),
+                "row": row.number,
+                "post": row.post,
+                "sentence": row.sentence,
+                "string": string,
+                "why": why,
+            }
+        )
+
+    def _report(self, kind: str, label: str, row: Row, message: str) -> None:
+        sheet = f"{self.source}[{SHEET.format(label=label)}]"
+        self.problems.append(Problem(kind, message, sheet, row.number))
+
+
+def _document(name: str, post: Post) -> Document:
+    """A post with a sentence a line."""
+    sentences: list[Sentence] = []
+    start = 0
+    for sentence, mentions in zip(post.sentences, post.mentions, strict=True):
+        text = sentence.text or ""
+        sentences.append(
+            Sentence(sentence.words, tuple(mentions), text=text, offsets=sentence.offsets,
+                     start=start)
+        )  # fmt: skip
+        start += len(text) + 1
+    text = "\n".join(sentence.text or "" for sentence in sentences)
+    return Document(tuple(sentences), text=text, id=name)
+
+
+class _Workbook:
+    """The sheets of a workbook, read row by row."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> _Workbook:
+        try:
+            import openpyxl
+            from openpyxl.utils.exceptions import InvalidFileException
+        except ImportError:
+            raise DiscotagError(
+                "reading a workbook needs openpyxl: pip install 'discotag[corpora]'"
+            ) from None
+        if self.path.is_dir():
+            self._fail("this is a folder; give the workbook itself, PsyTAR_dataset.xlsx")
+        check_sizes(self.path)
+        try:
+            self.book = openpyxl.load_workbook(self.path, read_only=True, data_only=True)
+        except (InvalidFileException, zipfile.BadZipFile, KeyError, ValueError, OSError) as error:
+            self._fail(f"this is not a workbook (.xlsx): {error}")
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.book.close()
+
+    def rows(self, sheet: str, label: str | None = None) -> Iterator[Row]:
+        """The rows of a sheet that belong to a post, with the strings in the label's columns."""
+        titles = {title.strip(): title for title in self.book.sheetnames}
+        if sheet not in titles:
+            there = ", ".join(titles)
+            self._fail(f"there is no sheet {sheet!r}, only {there}; is it PsyTAR_dataset.xlsx?")
+        opened = self.book[titles[sheet]]
+        opened.reset_dimensions()  # what the file says of its size need not be so
+        rows = iter(opened.iter_rows(values_only=True))
+        header = [_text(value) for value in next(rows, ())]
+        columns = {}
+        for name in ("drug_id", "sentence_index", "sentences"):
+            if name not in header:
+                self._fail(f"the sheet {sheet!r} has no column {name!r} in its first row")
+            columns[name] = header.index(name)
+        strings = [at for at, name in enumerate(header)
+                   if label and re.fullmatch(rf"{label}[0-9]+", name)]  # fmt: skip
+        for number, cells in enumerate(rows, start=2):
+            values = [*map(_text, cells), *[""] * (len(header) - len(cells))]
+            post = values[columns["drug_id"]]
+            if post:
+                yield Row(
+                    number,
+                    post,
+                    _number(values[columns["sentence_index"]]),
+                    values[columns["sentences"]],
+                    tuple(values[at] for at in strings if values[at]),
+                )
+
+    def _fail(self, message: str) -> NoReturn:
+        raise CorpusError(Problem("syntax", message, str(self.path)))
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value).strip()
+
+
+def _number(text: str) -> int | None:
+    return int(text) if re.fullmatch(r"[0-9]{1,9}", text) else None
