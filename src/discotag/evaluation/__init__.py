@@ -1,5 +1,16 @@
 """Gold and predicted mentions to figures."""
 
+from discotag.evaluation.alignment import AlignmentError, Pair, align
+from discotag.evaluation.errors import KINDS, Error, KindCount, count_errors, find_errors
+from discotag.evaluation.intervals import (
+    Comparison,
+    FigureIntervals,
+    Interval,
+    SliceComparison,
+    SliceIntervals,
+    compare,
+    intervals,
+)
 from discotag.evaluation.scores import (
     SLICES,
     Counts,
@@ -8,19 +19,36 @@ from discotag.evaluation.scores import (
     Scores,
     SliceScores,
     Tally,
+    add,
     score,
     tally,
     total,
 )
 
 __all__ = [
+    "KINDS",
     "SLICES",
+    "AlignmentError",
+    "Comparison",
     "Counts",
+    "Error",
     "EvaluationError",
+    "FigureIntervals",
     "Figures",
+    "Interval",
+    "KindCount",
+    "Pair",
     "Scores",
+    "SliceComparison",
+    "SliceIntervals",
     "SliceScores",
     "Tally",
+    "add",
+    "align",
+    "compare",
+    "count_errors",
+    "find_errors",
+    "intervals",
     "score",
     "tally",
     "total",

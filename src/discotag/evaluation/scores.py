@@ -209,8 +209,8 @@ def _in_step(
 
 
 def first_difference(gold: Sentence, predicted: Sentence) -> str:
-    """Where two sentences that differ in their words do so first, in words."""
+    """Where two sentences that differ in their words first do so; words count from 1."""
     both = zip_longest(gold.words, predicted.words)
-    word, (one, other) = next((n, pair) for n, pair in enumerate(both) if pair[0] != pair[1])
+    word, (one, other) = next((n, pair) for n, pair in enumerate(both, 1) if pair[0] != pair[1])
     shown = ["no word" if side is None else repr(side) for side in (one, other)]
     return f"word {word}: the gold has {shown[0]}, the predictions have {shown[1]}"
