@@ -220,4 +220,5 @@ def _write(terms: dict[str, bytes], out: Path) -> None:
             stream.writelines(f"{term}\t{terms[term].decode()}\n" for term in sorted(terms))
         unfinished.replace(out)
     except OSError as error:
+        unfinished.unlink(missing_ok=True)
         raise LexiconError(f"{out}: cannot be written: {error.strerror}") from None
