@@ -4,11 +4,12 @@ A sheet lists the sentences of the posts; a sheet for each label repeats those t
 it and lists the mentions as strings. Where a string stands in its sentence has to be found. Tried
 in this order, upper and lower case alike:
 
-1. its words, as a run, else as the tightest ordered subsequence of the sentence's words;
-2. the same without its punctuation, with which the annotators joined words from different places
-   ("nausea, first week");
+1. its words and punctuation, as a run;
+2. its words alone, as the tightest ordered subsequence of the sentence's words. With punctuation
+   the annotators also joined words from different places ("nausea, first week"), so it is not
+   looked for; what of it stands between two words of the mention belongs to it again;
 3. its letters, where only spaces, hyphens and apostrophes differ ("alot", "a lot");
-4. its words, one slip of the pen allowed in each longer one ("headache", "headaches").
+4. as in 2, one slip of the pen allowed in each longer word ("headache", "headaches").
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ PUBLISHED_STRINGS: Final = {"ADR": 4813, "WD": 590, "SSI": 1219, "DI": 793}
 """As counted by the authors, Zolnoori et al. (2019), and in their workbook; 7,415 together."""
 
 LONG_WORD: Final = 5
-"""Letters of a word in which one may be wrong: in shorter ones it makes another word (pain, gain)."""
+"""Letters of a word in which one may be wrong; in shorter ones it makes another (pain, gain)."""
 
-WAYS: Final = ("as written", "without its punctuation", "spaced otherwise", "spelled otherwise")
+WAYS: Final = ("as a run", "as words in order", "spaced otherwise", "spelled otherwise")
 
 SPLITTER: Final = Splitter("whole")
 
@@ -143,43 +144,36 @@ def find(
 
     Example:
         >>> find("Sore toes , in fact sore knees".split(), "sore toes; knees")
-        (((0, 2), (6, 7)), 'without its punctuation')
+        (((0, 2), (6, 7)), 'as words in order')
     """
     own = [word.casefold() for word in words]
     wanted = _words(string)
-    if not wanted:
-        return None
     bare = [word for word in wanted if _is_bare(word)]
-    for way, these in zip(WAYS, (wanted, bare), strict=False):
-        if these and (places := _places(own, these, taken)):
-            return places, way
+    if not bare:
+        return None
+    if runs := _runs(own, wanted):
+        return (_first_free(runs, taken),), WAYS[0]
+    if places := locate(own, bare):
+        return _bridged(own, places), WAYS[1]
     if run := _letters(own, "".join(bare)):
         return (run,), WAYS[2]
-    if bare and (places := _places(_as_wanted(own, bare), bare, taken)):
-        return places, WAYS[3]
+    if places := locate(_as_wanted(own, bare), bare):
+        return _bridged(own, places), WAYS[3]
     return None
-
-
-def _places(
-    words: Sequence[str], wanted: Sequence[str], taken: Sequence[tuple[Fragment, ...]]
-) -> tuple[Fragment, ...] | None:
-    runs = _runs(words, wanted)
-    if not runs:
-        places = locate(words, wanted)
-        return None if places is None else _bridged(words, places)
-    used = {word for fragments in taken for start, end in fragments for word in range(start, end)}
-    free = (run for run in runs if used.isdisjoint(range(*run)))
-    return (next(free, runs[0]),)
 
 
 def _runs(words: Sequence[str], wanted: Sequence[str]) -> list[Fragment]:
     size = len(wanted)
-    these = list(wanted)
     return [
         (start, start + size)
         for start in range(len(words) - size + 1)
-        if words[start] == these[0] and list(words[start : start + size]) == these
+        if all(words[start + at] == word for at, word in enumerate(wanted))
     ]
+
+
+def _first_free(runs: Sequence[Fragment], taken: Sequence[tuple[Fragment, ...]]) -> Fragment:
+    used = {word for fragments in taken for start, end in fragments for word in range(start, end)}
+    return next((run for run in runs if used.isdisjoint(range(*run))), runs[0])
 
 
 def _bridged(words: Sequence[str], fragments: tuple[Fragment, ...]) -> tuple[Fragment, ...]:

@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Final, NoReturn
 
@@ -109,18 +110,19 @@ def _entries(source: Path) -> Iterator[Entry]:
         with zipfile.ZipFile(source) as packed:
             for info in packed.infolist():
                 if not info.is_dir():
-                    yield Entry(info.filename, lambda info=info: _zip_content(packed, info))
+                    yield Entry(info.filename, partial(_zip_content, packed, info))
     elif tarfile.is_tarfile(source):
         with tarfile.open(source) as tape:
             for member in tape:
                 if not member.isdir():
-                    yield Entry(
-                        member.name,
-                        lambda member=member: tape.extractfile(member) if member.isreg() else None,
-                    )
+                    yield Entry(member.name, partial(_tar_content, tape, member))
     else:
         known = ", ".join(ARCHIVES)
         _fail(source, f"this is neither a folder nor an archive ({known})")
+
+
+def _tar_content(tape: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes] | None:
+    return tape.extractfile(member) if member.isreg() else None
 
 
 def _zip_content(packed: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes] | None:
