@@ -18,7 +18,7 @@ HEADER: Final = "# discotag lexicon 1"
 """The first line of a lexicon file; the number is the version of the format."""
 
 MAX_LINE: Final = 1 << 16
-"""The longest line in bytes that is read: 30 times the longest name that UMLS allows."""
+"""The longest line in bytes that is read: far longer than any name."""
 
 PIECE: Final = re.compile(r"[^\W_]+")
 

@@ -31,10 +31,10 @@ LANGUAGE, TERM_TYPE, STRING, SUPPRESS = 1, 12, 14, 16
 CONCEPT: Final = re.compile(rb"C\d+")
 
 MAX_LINE: Final = 1 << 16
-"""The longest line in bytes that is read; a string in UMLS has 3,000 characters at most."""
+"""The longest line in bytes that is read: far longer than any name with its codes."""
 
 PROGRESS_LINES: Final = 1 << 14
-"""Progress is told after so many lines: some hundred times a second."""
+"""Progress is told after so many lines: about fifty times a second."""
 
 NOTICE: Final = "# Body parts from the UMLS Metathesaurus: use it as your UMLS licence allows."
 
