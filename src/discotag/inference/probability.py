@@ -47,8 +47,8 @@ def _search(scheme: Scheme, label: str, weighted: bool) -> _Search:
     grammar = containing_grammar(scheme, label, weighted=weighted)
     arrays = compile_grammar(grammar, weighted=weighted)
     tags = len(scheme.tags)
-    assert Relation.APART == 0  # so its symbols are the tags themselves
-    arcs = np.flatnonzero(arrays.tag < tags)
+    # Symbols stand relation by relation.
+    arcs = np.flatnonzero(arrays.tag // tags == Relation.APART)
     return _Search(arrays, plan_of(arrays, arcs, tags), plan_of(arrays, arcs, tags, forward=True))
 
 

@@ -69,11 +69,18 @@ class Network(nn.Module):
         `mask` is not looked at: it is there so that a batch can be given as it is. Where it does
         not hold, scores mean nothing.
         """
-        hidden = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
-        return self.score(hidden[windows, positions])
+        return self._score(self._hidden(input_ids, attention_mask)[windows, positions])
 
-    def score(self, hidden: Tensor) -> Tensor:
-        """Scores of tags from what the encoder says of subwords, in float32."""
+    def score_subwords(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        """Scores of every subword, (windows, subwords, tags), in float32."""
+        return self._score(self._hidden(input_ids, attention_mask))
+
+    def _hidden(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        found = self.encoder(input_ids=input_ids, attention_mask=attention_mask)
+        hidden: Tensor = found.last_hidden_state
+        return hidden
+
+    def _score(self, hidden: Tensor) -> Tensor:
         with torch.autocast(hidden.device.type, enabled=False):
             scores: Tensor = self.linear(self.dropout(hidden.float()))
         return scores
@@ -131,7 +138,9 @@ class Network(nn.Module):
         weights = check_weights(folder)
         try:
             encoder_config = AutoConfig.for_model(**data)
-            encoder = AutoModel.from_config(encoder_config, trust_remote_code=False).float()
+            encoder = AutoModel.from_config(  # type: ignore[no-untyped-call]
+                encoder_config, trust_remote_code=False
+            ).float()
         except (ValueError, KeyError, TypeError, AttributeError, RuntimeError) as error:
             raise InvalidModel(f"{folder}: its encoder cannot be built: {_line(error)}") from None
         try:

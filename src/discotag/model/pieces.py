@@ -130,7 +130,7 @@ class Pieces:
         encoding = self.tokenizer.encode(given, is_pretokenized=True, add_special_tokens=False)
         found: list[list[int]] = [[] for _ in words]
         for piece, number in zip(encoding.ids, encoding.word_ids, strict=True):
-            found[number].append(piece)
+            found[number or 0].append(piece)  # never None: there are no special subwords
         for word, pieces in zip(words, found, strict=True):
             yield word, tuple(pieces[: self.most]) or (self.unknown_id,)
 

@@ -1,0 +1,156 @@
+"""Two ways from subwords to scores of tags: onnxruntime, and PyTorch. Neither is imported here."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from discotag.errors import DiscotagError
+from discotag.model.config import ModelConfig
+
+if TYPE_CHECKING:
+    from discotag.model.network import Network
+
+Numbers = npt.NDArray[Any]
+
+CPU_BUDGET: Final = 2048
+"""Subwords at a time, padding included: on two cores more is no faster, and takes memory
+(`benchmarks/prediction.py`)."""
+
+GPU_BUDGET: Final = 65536
+"""The same on a GPU: enough to keep one busy."""
+
+MOST_THREADS: Final = 8
+"""Beyond these, the matrices of such a batch are too small to share."""
+
+ARC_WEIGHTS: Final = "arc_weights"
+"""Where an ONNX file keeps the weights of arcs, among its metadata."""
+
+
+class Scorer(Protocol):
+    """What a `Tagger` asks for scores."""
+
+    budget: int
+    """Subwords that are scored at a time, padding included."""
+
+    arc_weights: Numbers | None
+    """Of the arcs of the scheme's grammar."""
+
+    def __call__(self, input_ids: Numbers, attention_mask: Numbers) -> Numbers:
+        """Scores, (windows, subwords, tags) in float32, from (windows, subwords)."""
+
+
+class OnnxScorer:
+    """Scores from an exported model; needs no PyTorch.
+
+    Args:
+        path: The ONNX file.
+        config: Of the model.
+        device: `cpu`, or `cuda` where onnxruntime was built for it.
+
+    Raises:
+        DiscotagError: The file cannot be used.
+    """
+
+    def __init__(self, path: Path, config: ModelConfig, device: str | None = None) -> None:
+        import onnxruntime  # type: ignore[import-untyped]
+
+        providers = ["CPUExecutionProvider"]
+        if device is not None and device.startswith("cuda"):
+            if "CUDAExecutionProvider" not in onnxruntime.get_available_providers():
+                raise DiscotagError(
+                    "onnxruntime has no CUDA here; install onnxruntime-gpu, or use runtime='torch'"
+                )
+            providers.insert(0, "CUDAExecutionProvider")
+        elif device not in (None, "cpu"):
+            raise DiscotagError(f"with onnxruntime the device is cpu or cuda, got {device!r}")
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads()
+        options.inter_op_num_threads = 1
+        options.enable_cpu_mem_arena = False  # it never gives back what one long text needed
+        options.log_severity_level = 3
+        if not path.is_file():
+            raise DiscotagError(f"{path}: there is no such file")
+        try:
+            session = onnxruntime.InferenceSession(path, options, providers=providers)
+        except Exception as error:  # of many kinds, none of them public
+            line = " ".join(str(error).split())
+            raise DiscotagError(f"{path}: onnxruntime cannot load it: {line}") from None
+        names = {each.name for each in session.get_inputs()}
+        tags = session.get_outputs()[0].shape[-1]
+        if names != {"input_ids", "attention_mask"} or tags != len(config.scheme.tags):
+            raise DiscotagError(
+                f"{path}: takes {', '.join(sorted(names))} and gives {tags} tags; it is no export "
+                f"of a model with {len(config.scheme.tags)} tags: discotag export writes one"
+            )
+        self.session = session
+        self.budget = CPU_BUDGET if len(providers) == 1 else GPU_BUDGET
+        weights = session.get_modelmeta().custom_metadata_map.get(ARC_WEIGHTS)
+        self.arc_weights = None if weights is None else np.array(json.loads(weights), np.float32)
+
+    def __call__(self, input_ids: Numbers, attention_mask: Numbers) -> Numbers:
+        """As `Scorer`."""
+        given = {"input_ids": input_ids, "attention_mask": attention_mask}
+        return np.asarray(self.session.run(None, given)[0])
+
+
+class TorchScorer:
+    """Scores from a network, on any device; in bfloat16 on a GPU that has it.
+
+    Args:
+        network: The network; it is moved to the device.
+        device: As PyTorch names it; None for a GPU if there is one.
+    """
+
+    def __init__(self, network: Network, device: str | None = None) -> None:
+        import torch
+
+        if device is None:
+            device = "cuda" if torch.cuda.is_available() else "cpu"
+        try:
+            self.device = torch.device(device)
+            self.network = network.to(self.device)
+        except (RuntimeError, AssertionError) as error:
+            line = str(error).splitlines()[0]
+            raise DiscotagError(f"device {device!r} cannot be used: {line}") from None
+        self.half = self.device.type == "cuda" and torch.cuda.is_bf16_supported()
+        self.budget = CPU_BUDGET if self.device.type == "cpu" else GPU_BUDGET
+        weights = network.layer.arc_weights
+        self.arc_weights = None if weights is None else weights.detach().float().cpu().numpy()
+
+    def __call__(self, input_ids: Numbers, attention_mask: Numbers) -> Numbers:
+        """As `Scorer`."""
+        import torch
+
+        ids, mask = (torch.from_numpy(a).to(self.device) for a in (input_ids, attention_mask))
+        training = self.network.training
+        self.network.eval()
+        try:
+            with (
+                torch.inference_mode(),
+                torch.autocast(self.device.type, torch.bfloat16, enabled=self.half),
+            ):
+                scores = self.network.score_subwords(ids, mask)
+        finally:
+            self.network.train(training)
+        found: Numbers = scores.cpu().numpy()
+        return found
+
+
+def threads() -> int:
+    """How many threads the encoder uses: the cores this process may run on, up to a bound.
+
+    `OMP_NUM_THREADS` sets it.
+    """
+    wanted = os.environ.get("OMP_NUM_THREADS", "")
+    if wanted.isdecimal() and int(wanted) > 0:
+        return int(wanted)
+    cores = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
+    return min(cores, MOST_THREADS)
