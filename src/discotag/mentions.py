@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import total_ordering
-from itertools import chain, pairwise
+from itertools import pairwise
 from operator import index
 from typing import TypeGuard
 
@@ -321,18 +321,19 @@ def _normalised(fragments: Iterable[Fragment]) -> tuple[Fragment, ...]:
 
 def _spell(offsets: object, words: tuple[str, ...], text: str) -> TypeGuard[tuple[Fragment, ...]]:
     """Whether the offsets are as they should be: a quick look that is enough for most."""
-    if type(offsets) is not tuple or set(map(type, offsets)) != {tuple}:
+    if type(offsets) is not tuple or len(offsets) != len(words):
         return False
-    places = list(chain.from_iterable(offsets))
-    return (
-        set(map(len, offsets)) == {2}
-        and len(places) == 2 * len(words)
-        and set(map(type, places)) == {int}
-        and places[0] >= 0
-        and places[-1] <= len(text)
-        and sorted(places) == places
-        and [text[start:end] for start, end in offsets] == list(words)
-    )
+    passed = 0
+    for word, pair in zip(words, offsets, strict=True):
+        if type(pair) is not tuple or len(pair) != 2:
+            return False
+        start, end = pair
+        if type(start) is not int or type(end) is not int or not passed <= start <= end:
+            return False
+        if text[start:end] != word:
+            return False
+        passed = end
+    return passed <= len(text)
 
 
 def _checked_offsets(sentence: Sentence) -> tuple[Fragment, ...]:
