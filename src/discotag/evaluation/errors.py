@@ -30,8 +30,8 @@ EXAMPLES: Final = 3
 class Error:
     """Gold mentions not found and wrong predicted mentions that explain each other.
 
-    `missed` has one gold mention, `spurious` one predicted, `set_split_or_merged` any number of both (at least
-    one in all), every other kind one of each.
+    `missed` has one gold mention, `spurious` one predicted, `set_split_or_merged` any number of
+    both, at least one in all; every other kind has one of each.
     """
 
     kind: str

@@ -1,0 +1,357 @@
+"""`discotag evaluate`: precision, recall and F1, how sure they are, and what went wrong."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from itertools import groupby
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from discotag.corpora import read
+from discotag.corpora.problems import KINDS as PROBLEM_KINDS
+from discotag.corpora.problems import Problem, strict
+from discotag.evaluation import (
+    KINDS,
+    SLICES,
+    Counts,
+    Error,
+    EvaluationError,
+    FigureIntervals,
+    Figures,
+    Interval,
+    KindCount,
+    Pair,
+    Scores,
+    SliceComparison,
+    SliceIntervals,
+    Tally,
+    add,
+    align,
+    compare,
+    count_errors,
+    intervals,
+    tally,
+    total,
+)
+from discotag.mentions import Document, Mention
+from discotag.render import printable
+
+STANDARD_INPUT = Path("-")
+
+Unit = StrEnum("Unit", ["sentence", "document"])
+
+
+@dataclass(slots=True)
+class _System:
+    """What came out of comparing one system's predictions with the gold."""
+
+    path: Path
+    tallies: list[Tally] = field(default_factory=list)
+    documents: list[int] = field(default_factory=list)
+    """For each tally, which is one of a sentence, the number of its document."""
+    discontinuous_sentences: int = 0
+    errors: dict[str, KindCount] | None = None
+    intervals: dict[str, SliceIntervals] | None = None
+
+    @property
+    def scores(self) -> Scores:
+        return total(self.tallies)
+
+    def units(self, by: Unit) -> list[Tally]:
+        if by is Unit.sentence:
+            return self.tallies
+        numbered = zip(self.documents, self.tallies, strict=True)
+        return [
+            add(one for _, one in group) for _, group in groupby(numbered, lambda each: each[0])
+        ]
+
+
+def evaluate(
+    gold: Annotated[Path, typer.Argument(help="The corpus with the right mentions.")],
+    predicted: Annotated[Path, typer.Argument(help="The same text with predicted mentions.")],
+    other: Annotated[
+        Path | None,
+        typer.Option(help="Predictions of a second system, to compare with the first."),
+    ] = None,
+    format: Annotated[
+        str | None, typer.Option(help="Format of the gold; found from the content if left out.")
+    ] = None,
+    predicted_format: Annotated[
+        str | None, typer.Option(help="Format of the predictions; found likewise.")
+    ] = None,
+    by: Annotated[
+        Unit, typer.Option(help="What intervals and comparisons draw as a whole.")
+    ] = Unit.sentence,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Where the random draws of intervals and tests begin.")
+    ] = 0,
+    no_intervals: Annotated[
+        bool, typer.Option("--no-intervals", help="Leave out the intervals, and save seconds.")
+    ] = False,
+    errors: Annotated[
+        bool, typer.Option("--errors", help="Sort the errors into kinds, with examples.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print data for programs.")] = False,
+) -> None:
+    """Score predicted mentions against the gold: precision, recall, F1, as Dai et al. (2020) do.
+
+    A mention is correct if label and all fragments are. There are three tables: all mentions; all
+    mentions of the sentences whose gold has a discontinuous one; discontinuous mentions only. The
+    two corpora may be in different formats, and cut differently into sentences and documents.
+
+    [bold]Examples[/bold]
+
+    discotag evaluate test.jsonl predicted.jsonl
+
+    discotag evaluate brat-folder predicted.txt --errors --by document
+
+    discotag evaluate test.txt ours.txt --other theirs.txt --json
+    """
+    if [gold, predicted, other].count(STANDARD_INPUT) > 1 or (other and gold == STANDARD_INPUT):
+        raise typer.BadParameter("standard input (-) can be read only once; use a file")
+    systems = []
+    for path in (predicted, other):
+        if path is not None:
+            pairs = align(_documents(gold, format), _documents(path, predicted_format))
+            systems.append(_compared(path, pairs, errors))
+    if not systems[0].tallies:
+        raise EvaluationError(f"{gold}: there is no sentence to score")
+    for system in systems:
+        if not no_intervals:
+            _find_intervals(system, by, seed)
+    compared = None
+    if other is not None:
+        compared = compare(*(system.units(by) for system in systems), seed=seed)
+    if as_json:
+        data = _data(systems, compared, by, seed)
+        print(json.dumps(data, ensure_ascii=False))
+    else:
+        _show(systems, compared, by)
+
+
+def _documents(path: Path, format: str | None) -> Iterator[Document]:
+    """The documents of a corpus; what its reader only warns of is counted and said at the end."""
+    warned: Counter[str] = Counter()
+
+    def report(problem: Problem) -> None:
+        strict(problem)
+        warned[problem.kind] += 1
+
+    yield from read(path, format, report=report)
+    for kind, count in warned.items():
+        _say(f"{path}: {kind} ({PROBLEM_KINDS[kind]}): {count}")
+
+
+def _compared(path: Path, pairs: Iterable[Pair], with_errors: bool) -> _System:
+    system = _System(path)
+
+    def recorded() -> Iterator[Pair]:
+        console = Console(stderr=True)
+        for pair in track(
+            pairs, "Sentences", console=console, disable=not console.is_terminal, transient=True
+        ):
+            system.tallies.append(tally(pair.gold, pair.predicted))
+            system.documents.append(pair.document)
+            system.discontinuous_sentences += any(m.discontinuous for m in pair.gold)
+            yield pair
+
+    try:
+        if with_errors:
+            system.errors = count_errors(recorded())
+        else:
+            deque(recorded(), maxlen=0)
+    except EvaluationError as error:
+        raise EvaluationError(f"{path}: {error}") from error
+    return system
+
+
+def _find_intervals(system: _System, by: Unit, seed: int) -> None:
+    try:
+        system.intervals = intervals(system.units(by), seed=seed)
+    except EvaluationError as error:  # the figures are good without them
+        _say(f"no intervals: {error}")
+
+
+def _say(message: str) -> None:
+    print(f"discotag: {message}", file=sys.stderr)
+
+
+def _data(
+    systems: list[_System], compared: dict[str, SliceComparison] | None, by: Unit, seed: int
+) -> dict[str, Any]:
+    first = systems[0]
+    data: dict[str, Any] = {
+        "sentences": len(first.tallies),
+        "discontinuous_sentences": first.discontinuous_sentences,
+        "documents": len(set(first.documents)),
+        "by": str(by),
+        "seed": seed,
+        **_system_data(first),
+    }
+    if compared is not None:
+        data["other"] = _system_data(systems[1])
+        data["comparison"] = {name: asdict(part) for name, part in compared.items()}
+    return data
+
+
+def _system_data(system: _System) -> dict[str, Any]:
+    data: dict[str, Any] = {"predictions": str(system.path), "slices": {}}
+    for name, part in system.scores.slices():
+        ends = None if system.intervals is None else system.intervals[name]
+        data["slices"][name] = {
+            "micro": _row_data(part.micro, ends.micro if ends else None),
+            "macro": _row_data(part.macro, ends.macro if ends else None),
+            "labels": {
+                label: _row_data(counts, ends.labels[label] if ends else None)
+                for label, counts in part.labels.items()
+            },
+        }
+    if system.errors is not None:
+        data["errors"] = {
+            kind: {
+                "gold": count.gold,
+                "predicted": count.predicted,
+                "examples": [_example_data(*example) for example in count.examples],
+            }
+            for kind, count in system.errors.items()
+        }
+    return data
+
+
+def _row_data(row: Counts | Figures, ends: FigureIntervals | None) -> dict[str, Any]:
+    data: dict[str, Any] = asdict(row)
+    if isinstance(row, Counts):
+        data |= asdict(row.figures)
+    if ends is not None:
+        data["intervals"] = {
+            figure: [interval["low"], interval["high"]] for figure, interval in asdict(ends).items()
+        }
+    return data
+
+
+def _example_data(pair: Pair, error: Error) -> dict[str, Any]:
+    return {
+        "document": pair.document,
+        "id": pair.id,
+        "sentence": pair.sentence,
+        "words": pair.words,
+        "gold": [_mention_data(mention) for mention in error.gold],
+        "predicted": [_mention_data(mention) for mention in error.predicted],
+    }
+
+
+def _mention_data(mention: Mention) -> dict[str, Any]:
+    return {"label": mention.label, "text": mention.text, "fragments": mention.fragments}
+
+
+def _show(systems: list[_System], compared: dict[str, SliceComparison] | None, by: Unit) -> None:
+    console = Console(highlight=False, markup=False, emoji=False)
+    first = systems[0]
+    console.print(
+        f"Sentences: {len(first.tallies)}, with a discontinuous mention in the gold: "
+        f"{first.discontinuous_sentences}; documents: {len(set(first.documents))}"
+    )
+    for system in systems:
+        if compared is not None:
+            console.print(f"\n{printable(str(system.path))}", style="bold")
+        for name, about in SLICES.items():
+            console.print(_score_table(system, name, about))
+        if system.errors is not None:
+            console.print(_error_table(system.errors))
+            _show_examples(console, system.errors)
+    if compared is not None:
+        console.print(_comparison_table(compared))
+    if compared is not None or first.intervals is not None:
+        console.print(f"Intervals: 95%, by bootstrap over {by}s.", style="dim")
+
+
+def _table(title: str, texts: Iterable[str], numbers: Iterable[str]) -> Table:
+    table = Table(title=title[0].upper() + title[1:], title_justify="left", box=SIMPLE_HEAD)
+    for name in texts:
+        table.add_column(name, overflow="fold")
+    for name in numbers:
+        table.add_column(name, justify="right", no_wrap=True, overflow="fold")
+    return table
+
+
+def _score_table(system: _System, name: str, about: str) -> Table:
+    part = dict(system.scores.slices())[name]
+    ends = None if system.intervals is None else system.intervals[name]
+    numbers = ["precision", "recall", "F1", "gold", "predicted", "correct"]
+    if ends is not None:
+        numbers.insert(3, "95% of F1")
+    table = _table(about, ["label"], numbers)
+
+    def add_row(title: str, row: Counts | Figures, interval: FigureIntervals | None) -> None:
+        cells = [_percent(row.precision), _percent(row.recall), _percent(row.f1)]
+        if interval is not None:
+            cells.append(_range(interval.f1))
+        if isinstance(row, Counts):
+            cells += [str(row.gold), str(row.predicted), str(row.correct)]
+        table.add_row(title, *cells)
+
+    for label, counts in part.labels.items():
+        add_row(printable(label), counts, ends.labels[label] if ends else None)
+    table.add_section()
+    add_row("micro", part.micro, ends.micro if ends else None)
+    add_row("macro", part.macro, ends.macro if ends else None)
+    return table
+
+
+def _comparison_table(compared: dict[str, SliceComparison]) -> Table:
+    title = "the F1 of the second minus that of the first"
+    table = _table(title, ["mentions", "labels"], ["difference", "95%", "p"])
+    for name, part in compared.items():
+        for row, figure in (("micro", part.micro), ("macro", part.macro)):
+            difference = f"{100 * figure.difference:+.2f}"
+            interval = _range(figure.interval)
+            table.add_row(_title(name), row, difference, interval, f"{figure.p_value:.4f}")
+    return table
+
+
+def _error_table(errors: dict[str, KindCount]) -> Table:
+    table = _table("errors", ["kind", "what it is"], ["not found", "wrong"])
+    for kind, count in errors.items():
+        row = (str(count.gold), str(count.predicted))
+        table.add_row(_title(kind), KINDS[kind], *row)
+    table.add_section()
+    counts = errors.values()
+    sums = (sum(count.gold for count in counts), sum(count.predicted for count in counts))
+    table.add_row("all", "", *map(str, sums))
+    return table
+
+
+def _show_examples(console: Console, errors: dict[str, KindCount]) -> None:
+    for kind, count in errors.items():
+        if count.examples:
+            console.print(f"\n{_title(kind)}", style="bold")
+        for pair, error in count.examples:
+            document = pair.document if pair.id is None else printable(pair.id)
+            where = f"document {document}, sentence {pair.sentence}: "
+            console.print(where + printable(" ".join(pair.words)), soft_wrap=True)
+            for side, mentions in (("gold", error.gold), ("predicted", error.predicted)):
+                for mention in mentions:
+                    console.print(f"  {side:9} {printable(str(mention))}", soft_wrap=True)
+
+
+def _title(kind: str) -> str:
+    return kind.replace("_", " ")
+
+
+def _percent(figure: float) -> str:
+    return f"{100 * figure:.2f}"
+
+
+def _range(interval: Interval) -> str:
+    return f"{_percent(interval.low)} to {_percent(interval.high)}"
