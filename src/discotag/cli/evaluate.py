@@ -277,7 +277,13 @@ def _show(systems: list[_System], compared: dict[str, SliceComparison] | None, b
 
 
 def _table(title: str, texts: Iterable[str], numbers: Iterable[str]) -> Table:
-    table = Table(title=title[0].upper() + title[1:], title_justify="left", box=SIMPLE_HEAD)
+    table = Table(
+        title=title[0].upper() + title[1:],
+        title_justify="left",
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
+    )
     for name in texts:
         table.add_column(name, overflow="fold")
     for name in numbers:
