@@ -25,6 +25,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -301,8 +302,9 @@ def summarise(runs: Path) -> dict[str, Any]:
 
 def table(summary: dict[str, Any]) -> Iterator[str]:
     """The summary as a Markdown table; * marks what differs from NLL, two slots, beyond noise."""
-    yield "| corpus | encoder | objective | scheme | seeds | all | discontinuous sentences | discontinuous |"
-    yield "|---|---|---|---|---|---|---|---|"
+    names: tuple[Any, ...] = ("corpus", "encoder", "objective", "scheme", "seeds", *SLICES)
+    yield f"| {' | '.join(names).replace('_', ' ')} |"
+    yield "|---" * len(names) + "|"
     for each in sorted(summary["systems"].values(), key=lambda e: (e["corpus"], e["encoder"])):
         cells = []
         for part in SLICES:
@@ -324,9 +326,8 @@ def plot(summary: dict[str, Any], path: Path) -> None:
 
     corpora = sorted({each["corpus"] for each in summary["systems"].values()})
     figure = Figure(figsize=(5 * len(corpora), 6), layout="constrained")
-    for axes, corpus in zip(
-        figure.subplots(1, len(corpora), squeeze=False)[0], corpora, strict=True
-    ):
+    panels = figure.subplots(1, len(corpora), squeeze=False)[0]
+    for axes, corpus in zip(panels, corpora, strict=True):
         rows = [each for each in summary["systems"].values() if each["corpus"] == corpus]
         rows.sort(key=lambda e: (e["encoder"], e["objective"], e["scheme"]), reverse=True)
         for part, colour in (("all", "tab:blue"), ("discontinuous", "tab:orange")):
@@ -387,7 +388,8 @@ def main() -> None:
     summary = summarise(options.runs)
     print("\n".join(table(summary)))
     RESULTS.write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
-    plot(summary, RESULTS.with_suffix(".png"))
+    if find_spec("matplotlib"):
+        plot(summary, RESULTS.with_suffix(".png"))
 
 
 def _em_jobs(em: str, large: str, seeds: int) -> list[Job]:

@@ -75,6 +75,13 @@ def train(
     checkpoint_every: Annotated[
         int | None, typer.Option(help="Epochs between checkpoints. [1]", rich_help_panel=LEARNING)
     ] = None,
+    report_to: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Log there too, such as wandb; again for more. TensorBoard is always logged to.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = None,
     slots: Annotated[
         int | None,
         typer.Option(help="Component types, 0 (BIO) to 4. [2]", rich_help_panel=SCHEME),
@@ -181,6 +188,7 @@ def train(
         "seeds": seeds,
         "precision": precision and str(precision),
         "checkpoint_every": checkpoint_every,
+        "report_to": tuple(report_to) if report_to else None,
         "slots": slots,
         "naming": naming and str(naming),
         "gap_mentions": gap_mentions,

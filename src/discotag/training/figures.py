@@ -59,7 +59,8 @@ class Examined:
                 torch.inference_mode(),
                 torch.autocast(device.type, dtype=torch.bfloat16, enabled=bf16),
             ):
-                yield numbers, work(network(**batch), batch["mask"])
+                done = work(network(**batch), batch["mask"])
+            yield numbers, done
         network.train(before)
 
 

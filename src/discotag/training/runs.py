@@ -40,6 +40,7 @@ LEFT_OUT: Final = "left_out.jsonl"
 CURVE: Final = "curve"
 MODEL: Final = "model"
 CHECKPOINTS: Final = "checkpoints"
+LOGS: Final = "tensorboard"
 RESULT: Final = "result.json"
 
 WEIGHTS_IN_CHECKPOINT: Final = 3
@@ -217,7 +218,16 @@ def _train_seed(
     examples = make_examples(
         network, material.train, settings, unlabelled=unlabelled, teacher=teacher
     )
-    epochs = fit(network, examples, dev, settings, seed=seed, folder=folder, listener=listener)
+    epochs = fit(
+        network,
+        examples,
+        dev,
+        settings,
+        seed=seed,
+        folder=folder,
+        logs=out / LOGS / folder.name,
+        listener=listener,
+    )
     if not main:
         return
     best = best_of(epochs)

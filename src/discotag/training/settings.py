@@ -54,6 +54,8 @@ class Settings:
         overlap: Subwords that neighbouring windows share.
         precision: `bf16`, `float32`, or `auto`: bf16 where a GPU has it.
         checkpoint_every: Epochs between checkpoints.
+        report_to: Further places to log to, by the names that Hugging Face's trainer knows, such
+            as `wandb`; TensorBoard is written to where it is installed.
 
     Raises:
         InvalidSettings: A value is out of range.
@@ -87,6 +89,7 @@ class Settings:
     overlap: int = 128
     precision: str = "auto"
     checkpoint_every: int = 1
+    report_to: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         hints = get_type_hints(type(self))
@@ -131,7 +134,7 @@ class Settings:
 
     def as_data(self) -> dict[str, Any]:
         """All settings as plain data."""
-        return {**asdict(self), "labels": list(self.labels)}
+        return asdict(self) | {"labels": list(self.labels), "report_to": list(self.report_to)}
 
 
 UNBOUNDED: Final = float("inf")

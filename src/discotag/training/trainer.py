@@ -14,6 +14,10 @@ from typing import Any, Final
 import torch
 from torch import Tensor, nn
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
+from transformers.integrations import (
+    TensorBoardCallback,
+    get_available_reporting_integrations,
+)
 
 from discotag.errors import DiscotagError
 from discotag.evaluation import SLICES
@@ -80,6 +84,7 @@ def fit(
     *,
     seed: int,
     folder: Path | None = None,
+    logs: Path | None = None,
     listener: Listener | None = None,
 ) -> list[Epoch]:
     """Train a network; it is left with the weights of its best epoch.
@@ -92,6 +97,7 @@ def fit(
         seed: Decides order and dropout.
         folder: For checkpoints; a training that was interrupted goes on from there. None: no
             checkpoints are written.
+        logs: For TensorBoard, where it is installed; None: nothing is logged.
         listener: Is told how far the training is.
 
     Returns:
@@ -125,6 +131,10 @@ def fit(
         )
         trainer.remove_callback(PrinterCallback)
         trainer.add_callback(Companion(trainer, listener or Silent(), settings))
+        if logs is not None and find_spec("tensorboard") and trainer.is_world_process_zero():
+            from torch.utils.tensorboard import SummaryWriter
+
+            trainer.add_callback(TensorBoardCallback(SummaryWriter(logs)))  # type: ignore[no-untyped-call]
         trainer.loader = loader
         trainer.dev = Examined(network, dev)
         trainer.folder = folder
@@ -132,6 +142,12 @@ def fit(
 
 
 def _arguments(settings: Settings, seed: int, folder: Path, resumable: bool) -> TrainingArguments:
+    known = get_available_reporting_integrations()  # type: ignore[no-untyped-call]
+    for name in settings.report_to:
+        if name not in known:
+            raise DiscotagError(
+                f"report_to: {name} is unknown or not installed; there are {', '.join(known)}"
+            )
     on_cpu = not torch.cuda.is_available()
     several = int(os.environ.get("WORLD_SIZE", "1")) > 1  # set by torchrun
     arguments = TrainingArguments(
@@ -151,7 +167,7 @@ def _arguments(settings: Settings, seed: int, folder: Path, resumable: bool) -> 
         logging_strategy="epoch",
         save_strategy="epoch" if resumable else "no",
         logging_nan_inf_filter=False,
-        report_to=["tensorboard"] if resumable and find_spec("tensorboard") else [],
+        report_to=list(settings.report_to),
         disable_tqdm=True,
         remove_unused_columns=False,
         dataloader_pin_memory=False,
