@@ -20,13 +20,20 @@ KINDS: Final = {
     "text_mismatch": "the text given for a mention is not what stands at its offsets",
     "crosses": "a mention that reaches across sentences",
     "not_found": "a mention whose words were not found in its sentence",
+    "duplicate_id": "an id that stands for two things",
     "duplicate": "the same mention twice",
+    "ill_formed": "a tag that goes on where nothing began, read as the beginning",
     "widened": "a mention that cuts a word, widened to whole words",
+    "offset_unit": "offsets that count bytes or units of UTF-16, read as such",
     "label_case": "labels that differ only by case",
 }
 
-WARNINGS: Final = frozenset({"duplicate", "widened", "label_case"})
+WARNINGS: Final = frozenset({"duplicate", "ill_formed", "widened", "offset_unit", "label_case"})
 """With these, what was read is kept; with any other, it is left out."""
+
+
+MAX_MESSAGE: Final = 400
+"""Characters; what a message quotes from a file can be as long as the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +55,12 @@ class Problem:
     message: str
     path: str
     line: int | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.message) > MAX_MESSAGE:
+            half = MAX_MESSAGE // 2
+            shortened = f"{self.message[:half]} … {self.message[-half:]}"
+            object.__setattr__(self, "message", shortened)
 
     @property
     def severity(self) -> Literal["error", "warning"]:

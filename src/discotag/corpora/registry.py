@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from discotag.corpora import inline, jsonl
+from discotag.corpora import bigbio, bioc_json, bioc_xml, inline, jsonl, knowtator
 from discotag.corpora.files import STANDARD, head
 from discotag.corpora.formats import Format
 from discotag.corpora.problems import CorpusError, Problem
@@ -13,6 +13,10 @@ from discotag.corpora.problems import CorpusError, Problem
 FORMATS: Final[dict[str, Format]] = {
     module.FORMAT.name: module.FORMAT
     for module in (
+        knowtator,
+        bioc_xml,
+        bigbio,
+        bioc_json,
         jsonl,
         inline,
     )

@@ -1,0 +1,157 @@
+"""bigbio-style JSON lines: the schema `bigbio_kb`, a document a line; or a list of documents.
+
+Read are `document_id`, `passages` (`text` and `offsets`) and `entities` (`type`, `text` and
+`offsets`, a pair for each fragment). What stands under `events`, `coreferences`, `relations` and
+`normalized` is not read, and written empty. Offsets count characters.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from discotag.corpora.files import created, head, lines
+from discotag.corpora.formats import Format
+from discotag.corpora.json_stream import (
+    as_list,
+    as_name,
+    as_number,
+    as_object,
+    as_objects,
+    as_text,
+    objects,
+)
+from discotag.corpora.problems import Problem, Report
+from discotag.corpora.standoff import Annotation, Piece, Source, assembled, shown, writable
+from discotag.errors import DiscotagError
+from discotag.mentions import Document, Fragment
+from discotag.words import Splitter
+
+DOCUMENT_ID: Final = re.compile(r'(?<!\\)"document_id"\s*:')
+PASSAGES: Final = re.compile(r'(?<!\\)"passages"\s*:')
+
+
+def recognises(path: Path, start: str) -> bool:
+    """Whether there is JSON with the keys of the schema."""
+    return (
+        start.lstrip().startswith(("{", "["))
+        and DOCUMENT_ID.search(start) is not None
+        and PASSAGES.search(start) is not None
+    )
+
+
+def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
+    """A document for each line, or for each object of a list."""
+    for number, data in _data(path, report):
+        try:
+            source = _source(data, path, number, report)
+        except DiscotagError as error:
+            report(Problem("syntax", str(error), str(path), number))
+            continue
+        document = assembled(source, splitter, report)
+        if document is not None:
+            yield document
+
+
+def write(documents: Iterable[Document], path: Path) -> None:
+    """Write a line for each document."""
+    with created(path) as stream:
+        for number, document in enumerate(documents):
+            data = _written(document, number)
+            stream.write(json.dumps(data, ensure_ascii=False) + "\n")
+
+
+FORMAT: Final = Format(
+    name="bigbio",
+    about="bigbio_kb as JSON lines: passages, entities with offsets",
+    suffixes=(".jsonl", ".ndjson", ".json"),
+    recognises=recognises,
+    read=read,
+    write=write,
+)
+
+
+def _data(path: Path, report: Report) -> Iterator[tuple[int | None, Any]]:
+    """What is in the file, with line numbers where a line is a document."""
+    first = head(path).lstrip().split("\n", 1)[0].rstrip()
+    if first.startswith("[") or first == "{":  # a list, or objects over several lines
+        for data in objects(path, (), report):
+            yield None, data
+        return
+    for number, line in lines(path, report):
+        if not line or line.isspace():
+            continue
+        try:
+            yield number, json.loads(line)
+        except (ValueError, RecursionError) as error:  # numbers of 5,000 digits are a ValueError
+            message = getattr(error, "msg", str(error)).lower()
+            report(Problem("syntax", f"not JSON: {message}", str(path), number))
+
+
+def _source(data: Any, path: Path, line: int | None, report: Report) -> Source:
+    document = as_object(data, "a document")
+    identifier = as_name(document.get("document_id"), "'document_id'")
+    pieces: list[Piece] = []
+    for passage in as_objects(document, "passages"):
+        texts, offsets = _texts(passage), _offsets(passage)
+        if len(texts) != len(offsets):
+            raise DiscotagError(f"a passage has {len(texts)} texts but {len(offsets)} offsets")
+        pieces += [Piece(start, text) for text, (start, _) in zip(texts, offsets, strict=True)]
+    annotations: list[Annotation] = []
+    for each in as_list(document, "entities"):
+        try:
+            annotations.append(_annotation(each, line))
+        except DiscotagError as error:
+            report(Problem("syntax", str(error), str(path), line))
+    return Source(identifier, pieces, annotations, str(path), line)
+
+
+def _annotation(data: Any, line: int | None) -> Annotation:
+    entity = as_object(data, "each of 'entities'")
+    identifier = as_name(entity.get("id"), "the id of an entity")
+    name = "an entity" if identifier is None else f"entity {shown(identifier)}"
+    label = as_text(entity.get("type"), f"{name}: 'type'")
+    return Annotation(name, label, _offsets(entity), _texts(entity), line)
+
+
+def _texts(data: dict[str, Any]) -> tuple[str, ...]:
+    found = data.get("text")
+    if isinstance(found, str):  # not in the schema, but clear
+        return (found,)
+    return tuple(as_text(each, "each of 'text'") for each in as_list(data, "text"))
+
+
+def _offsets(data: dict[str, Any]) -> tuple[Fragment, ...]:
+    pairs = []
+    for pair in as_list(data, "offsets"):
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise DiscotagError("'offsets' must be pairs of numbers, [[start, end], …]")
+        pairs.append((as_number(pair[0], "an offset"), as_number(pair[1], "an offset")))
+    return tuple(pairs)
+
+
+def _written(document: Document, number: int) -> dict[str, Any]:
+    text, marked = writable(document, FORMAT.name)
+    passage = {"id": f"{number}_0", "type": "document", "text": [text], "offsets": [[0, len(text)]]}
+    entities = [
+        {
+            "id": f"{number}_{place}",
+            "type": mark.label,
+            "text": [text[start:end] for start, end in mark.fragments],
+            "offsets": [list(fragment) for fragment in mark.fragments],
+            "normalized": [],
+        }
+        for place, mark in enumerate(marked, start=1)
+    ]
+    return {
+        "id": str(number),
+        "document_id": document.id or "",
+        "passages": [passage],
+        "entities": entities,
+        "events": [],
+        "coreferences": [],
+        "relations": [],
+    }

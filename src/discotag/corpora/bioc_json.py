@@ -1,0 +1,149 @@
+"""BioC JSON: the content of BioC XML in JSON's clothes.
+
+A collection with its `documents`, a list of documents, or one document; several may follow each
+other. What is read and written is the same as in `discotag.corpora.bioc_xml`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from discotag.corpora.bioc import LABEL, PREFIX, called
+from discotag.corpora.files import created
+from discotag.corpora.formats import Format
+from discotag.corpora.json_stream import (
+    as_list,
+    as_name,
+    as_number,
+    as_object,
+    as_objects,
+    as_text,
+    objects,
+)
+from discotag.corpora.problems import Problem, Report
+from discotag.corpora.standoff import Annotation, Piece, Source, assembled, writable
+from discotag.errors import DiscotagError
+from discotag.mentions import Document
+from discotag.words import Splitter
+
+DOCUMENTS: Final = ("documents", "PubTator3")
+"""The keys under which a collection has its documents; the second is PubTator's."""
+
+PASSAGES: Final = re.compile(r'(?<!\\)"(passages|documents|PubTator3)"\s*:\s*\[')
+"""A key, not a part of some string: there the quotes would have backslashes."""
+
+START: Final = '{"source": "discotag", "date": "", "key": "", "infons": {}, "documents": ['
+END: Final = "\n]}\n"
+
+
+def recognises(path: Path, head: str) -> bool:
+    """Whether there is JSON with passages or documents in it."""
+    return head.lstrip().startswith(("{", "[")) and PASSAGES.search(head) is not None
+
+
+def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
+    """A document for each document."""
+    for data in objects(path, DOCUMENTS, report):
+        try:
+            source = _source(data, path, report)
+        except DiscotagError as error:
+            report(Problem("syntax", str(error), str(path)))
+            continue
+        document = assembled(source, splitter, report)
+        if document is not None:
+            yield document
+
+
+def write(documents: Iterable[Document], path: Path) -> None:
+    """Write a collection with a document for each."""
+    with created(path) as stream:
+        stream.write(START)
+        for number, document in enumerate(documents):
+            data = json.dumps(_data(document), ensure_ascii=False)
+            stream.write(f"{',' if number else ''}\n{data}")
+        stream.write(END)
+
+
+FORMAT: Final = Format(
+    name="bioc-json",
+    about="BioC JSON: documents, passages, annotations with locations",
+    suffixes=(".json",),
+    recognises=recognises,
+    read=read,
+    write=write,
+)
+
+
+def _source(data: Any, path: Path, report: Report) -> Source:
+    document = as_object(data, "a document")
+    identifier = as_name(document.get("id"), "a document's id")
+    pieces: list[Piece] = []
+    annotations: list[Annotation] = []
+    for passage in (document, *as_objects(document, "passages")):
+        sentences = as_objects(passage, "sentences")
+        if passage.get("text") is not None:
+            pieces.append(_piece(passage))
+        else:
+            pieces += [_piece(each) for each in sentences if each.get("text") is not None]
+        for holder in (passage, *sentences):
+            for each in as_list(holder, "annotations"):
+                try:
+                    annotations.append(_annotation(each, identifier))
+                except DiscotagError as error:
+                    report(Problem("syntax", str(error), str(path)))
+    return Source(identifier, pieces, annotations, str(path))
+
+
+def _piece(holder: dict[str, Any]) -> Piece:
+    return Piece(
+        as_number(holder.get("offset"), "an offset"), as_text(holder.get("text"), "a text")
+    )
+
+
+def _annotation(data: Any, document: str | None) -> Annotation:
+    annotation = as_object(data, "an annotation")
+    name = called(as_name(annotation.get("id"), "an annotation's id"), document)
+    label = as_object(annotation.get("infons", {}), "'infons'").get(LABEL)
+    if not isinstance(label, str):
+        raise DiscotagError(f"{name} has no {LABEL!r} among its infons")
+    fragments = []
+    for location in as_objects(annotation, "locations"):
+        start = as_number(location.get("offset"), "a location's offset")
+        fragments.append((start, start + as_number(location.get("length"), "a location's length")))
+    text = annotation.get("text")
+    texts = () if text is None else (as_text(text, "an annotation's text"),)
+    return Annotation(name, label, tuple(fragments), texts)
+
+
+def _data(document: Document) -> dict[str, Any]:
+    text, marked = writable(document, FORMAT.name)
+    annotations = [
+        {
+            "id": f"{PREFIX}{number}",
+            "infons": {LABEL: mark.label},
+            "text": " ".join(text[start:end] for start, end in mark.fragments),
+            "locations": [
+                {"offset": start, "length": end - start} for start, end in mark.fragments
+            ],
+        }
+        for number, mark in enumerate(marked, start=1)
+    ]
+    passage = {
+        "offset": 0,
+        "infons": {},
+        "text": text,
+        "sentences": [],
+        "annotations": annotations,
+        "relations": [],
+    }
+    return {
+        "id": document.id or "",
+        "infons": {},
+        "passages": [passage],
+        "annotations": [],
+        "relations": [],
+    }

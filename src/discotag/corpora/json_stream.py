@@ -1,0 +1,186 @@
+"""JSON as a stream of objects, bounded in memory and depth."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import ijson
+from ijson.common import ObjectBuilder
+
+from discotag.corpora.files import MAX_FILE, opened
+from discotag.corpora.problems import Problem, Report
+from discotag.errors import DiscotagError
+
+MAX_DEPTH: Final = 100
+"""Lists and objects inside each other; the formats read here need ten."""
+
+OPENING: Final = frozenset({"start_map", "start_array"})
+CLOSING: Final = frozenset({"end_map", "end_array"})
+
+BOM: Final = b"\xef\xbb\xbf"
+
+FIRST_LINE: Final = re.compile(r"(?:b['\"])?([^\n\\]*)")
+"""What is wrong, in a message that also shows the place, and at times as bytes."""
+
+
+def objects(path: Path, lists: Collection[str], report: Report) -> Iterator[Any]:
+    """The outermost objects of a JSON file, one after the other.
+
+    Lists are looked into. Of an object that has a list under one of the keys `lists`, the
+    objects in that list are given instead. Memory holds one of them at a time. A file that is not
+    JSON is reported, and nothing more is read of it.
+    """
+    with opened(path) as stream:
+        source = _Bounded(stream)
+        try:
+            for found in _outermost(
+                ijson.basic_parse(source, multiple_values=True, use_float=True), lists
+            ):
+                source.held = 0
+                yield found
+        except _TooLong as error:
+            report(Problem("too_long", str(error), str(path)))
+        except UnicodeError:
+            report(Problem("encoding", "a string is not UTF-8", str(path)))
+        except (ijson.JSONError, DiscotagError, ValueError, SystemError) as error:
+            # SystemError: what ijson makes of a number with thousands of digits
+            match = FIRST_LINE.match(str(error))
+            message = (
+                "a number is too long" if isinstance(error, SystemError) else match and match[1]
+            )
+            report(Problem("syntax", f"not JSON: {message}", str(path)))
+
+
+class _TooLong(DiscotagError):
+    """An object that does not end."""
+
+
+class _Bounded:
+    """A stream of bytes that fails after too many of them without an object."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.held = 0
+        self._stream = stream
+        self._fresh = True
+
+    def read(self, size: int = -1) -> bytes:
+        chunk = self._stream.read(size)
+        self.held += len(chunk)
+        if self.held > MAX_FILE:
+            raise _TooLong(f"there is no end to an object after {MAX_FILE >> 20} MiB")
+        if self._fresh and size:  # ijson asks for no bytes at first, to see what comes
+            self._fresh = False
+            return chunk.removeprefix(BOM)
+        return chunk
+
+
+def _outermost(events: Iterable[tuple[str, Any]], lists: Collection[str]) -> Iterator[Any]:
+    depth = 0
+    outer = inner = None  # an object, and one in a list of it
+    outer_depth = list_depth = inner_depth = 0
+    key, listed = "", False
+    for event, value in events:
+        if event in OPENING:
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise DiscotagError(f"lists and objects stand in each other over {MAX_DEPTH} deep")
+        if inner is not None:
+            inner.event(event, value)
+            if event in CLOSING and depth == inner_depth:
+                yield inner.value
+                inner = None
+        elif list_depth:
+            if event == "end_array":
+                list_depth = 0
+            elif event in OPENING:
+                inner, inner_depth = ObjectBuilder(), depth
+                inner.event(event, value)
+            else:
+                yield value
+        elif outer is not None:
+            if event == "map_key" and depth == outer_depth:
+                key = value
+            if event == "start_array" and depth == outer_depth + 1 and key in lists:
+                list_depth, listed = depth, True
+                outer.event("null", None)
+            else:
+                outer.event(event, value)
+            if event == "end_map" and depth == outer_depth:
+                if not listed:
+                    yield outer.value
+                outer = None
+        elif event == "start_map":
+            outer, outer_depth, listed = ObjectBuilder(), depth, False
+            outer.event(event, value)
+        elif event not in OPENING and event not in CLOSING:
+            yield value
+        if event in CLOSING:
+            depth -= 1
+
+
+def as_object(data: Any, what: str) -> dict[str, Any]:
+    """The data, which must be an object.
+
+    Raises:
+        DiscotagError: It is not.
+    """
+    if not isinstance(data, dict):
+        raise DiscotagError(f"{what} must be an object in curly brackets")
+    return data
+
+
+def as_list(data: dict[str, Any], key: str) -> list[Any]:
+    """What an object has under a key, which must be a list; nothing there is an empty one.
+
+    Raises:
+        DiscotagError: It is no list.
+    """
+    found = data.get(key)
+    if found is not None and not isinstance(found, list):
+        raise DiscotagError(f"{key!r} must be a list")
+    return found or []
+
+
+def as_objects(data: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    """What an object has under a key, which must be a list of objects.
+
+    Raises:
+        DiscotagError: It is not.
+    """
+    return [as_object(each, f"each of {key!r}") for each in as_list(data, key)]
+
+
+def as_text(data: Any, what: str) -> str:
+    """The data, which must be a string.
+
+    Raises:
+        DiscotagError: It is not.
+    """
+    if not isinstance(data, str):
+        raise DiscotagError(f"{what} must be a string")
+    return data
+
+
+def as_number(data: Any, what: str) -> int:
+    """The data, which must be a whole number.
+
+    Raises:
+        DiscotagError: It is not.
+    """
+    if type(data) is not int:
+        raise DiscotagError(f"{what} must be a whole number")
+    return data
+
+
+def as_name(data: Any, what: str) -> str | None:
+    """The data, a string or number that names something; None if it is nothing or empty.
+
+    Raises:
+        DiscotagError: It is something else.
+    """
+    if type(data) is int:
+        return str(data)
+    return None if data is None or data == "" else as_text(data, what)
