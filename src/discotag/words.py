@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
@@ -23,7 +23,7 @@ LANGUAGE: Final = "en"
 
 Sentences = Literal["auto", "lines", "whole"]
 Words = Literal["pattern", "spaces"]
-Flaw = Literal["outside", "empty", "widened", "reordered"]
+Flaw = Literal["label", "outside", "empty", "widened", "reordered"]
 
 
 class InvalidText(DiscotagError):
@@ -142,19 +142,19 @@ class Splitter:
         if not good:
             return Document(tuple(sentences), text=text, id=id)
         starts, ends = [word[2] for word in words], [word[3] for word in words]
+        beginnings, endings = set(starts), set(ends)
         mentions: list[list[Mention]] = [[] for _ in sentences]
         for mark in good:
-            covered = _covered(mark, starts, ends)
-            if not covered:
+            runs = word_runs(mark.fragments, starts, ends)
+            if not runs:
                 complain(mark, "empty", f"{_shown(mark, text)} has no word in it")
                 continue
-            exact = {place for first, last in covered for place in (starts[first], ends[last])}
-            if not exact.issuperset(_stripped_edges(mark, text)):
+            if _cuts_a_word(mark, text, beginnings, endings):
                 shown = f"{_shown(mark, text)} cuts a word; it is widened to whole words"
                 complain(mark, "widened", shown)
-            number, before = words[covered[0][0]][0], covered[0][0] - words[covered[0][0]][1]
-            runs = _merged([(first - before, last + 1 - before) for first, last in covered])
-            mentions[number].append(Mention(mark.label, runs, score=mark.score))
+            number, place = words[runs[0][0]][:2]
+            mention = Mention(mark.label, runs, score=mark.score)
+            mentions[number].append(mention.shifted(place - runs[0][0]))
         return Document(
             tuple(
                 Sentence(each.words, tuple(found), text=each.text, offsets=each.offsets,
@@ -201,6 +201,36 @@ class Splitter:
         )
 
 
+def word_runs(
+    fragments: Iterable[Fragment], starts: Sequence[int], ends: Sequence[int]
+) -> tuple[Fragment, ...]:
+    """The runs of words that character ranges cover or cut.
+
+    Args:
+        fragments: Character ranges, in order.
+        starts: The character at which each word begins, in order.
+        ends: The character at which each word ends.
+
+    Returns:
+        Half-open runs of words. A fragment of white space has none; two that cut the same word
+        have one.
+
+    Example:
+        >>> word_runs([(0, 4), (5, 9), (14, 19)], [0, 5, 10, 14], [4, 9, 13, 19])
+        ((0, 2), (3, 4))
+    """
+    runs: list[Fragment] = []
+    for start, end in fragments:
+        first, last = bisect_right(ends, start), bisect_left(starts, end)
+        if first >= last:
+            continue
+        if runs and first <= runs[-1][1]:
+            runs[-1] = (runs[-1][0], max(last, runs[-1][1]))
+        else:
+            runs.append((first, last))
+    return tuple(runs)
+
+
 def spelled(document: Document) -> tuple[str, list[Marked]]:
     """A document as text and marks on its characters.
 
@@ -239,7 +269,13 @@ def _written_out(document: Document) -> Document:
 
 
 def _stands_in(mark: Marked, text: str, complain: Complain) -> bool:
-    """Whether all fragments are in the text, in order and not empty."""
+    """Whether the label can be one, and all fragments are in the text, in order and not empty."""
+    if not mark.label or not mark.label.isprintable():
+        complain(mark, "label", f"a mention needs a printable label, got {mark.label!r}")
+        return False
+    if not mark.fragments:
+        complain(mark, "empty", f"mention of {mark.label} points at no character")
+        return False
     passed = 0
     for start, end in mark.fragments:
         if not 0 <= start <= len(text) or not end <= len(text):
@@ -254,7 +290,7 @@ def _stands_in(mark: Marked, text: str, complain: Complain) -> bool:
             continue
         complain(mark, flaw, f"mention of {mark.label}: {message}")
         return False
-    return bool(mark.fragments)
+    return True
 
 
 def _joined(ranges: Sequence[Fragment], marked: Sequence[Marked]) -> list[Fragment]:
@@ -280,27 +316,6 @@ def _joined(ranges: Sequence[Fragment], marked: Sequence[Marked]) -> list[Fragme
     return found
 
 
-def _covered(mark: Marked, starts: Sequence[int], ends: Sequence[int]) -> list[tuple[int, int]]:
-    """For each fragment its first and last word; fragments of white space have none."""
-    found = []
-    for start, end in mark.fragments:
-        first, last = bisect_right(ends, start), bisect_left(starts, end) - 1
-        if first <= last:
-            found.append((first, last))
-    return found
-
-
-def _merged(runs: Sequence[Fragment]) -> tuple[Fragment, ...]:
-    """Runs in order, those made one that share a word: two fragments may cut the same word."""
-    merged = [runs[0]]
-    for start, end in runs[1:]:
-        if start < merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((start, end))
-    return tuple(merged)
-
-
 def _stripped(text: str, start: int, end: int) -> Fragment:
     while start < end and text[start].isspace():
         start += 1
@@ -309,12 +324,12 @@ def _stripped(text: str, start: int, end: int) -> Fragment:
     return start, end
 
 
-def _stripped_edges(mark: Marked, text: str) -> Iterator[int]:
-    """Where the fragments begin and end, white space at their edges apart."""
-    for start, end in mark.fragments:
-        first, last = _stripped(text, start, end)
-        if first < last:
-            yield from (first, last)
+def _cuts_a_word(mark: Marked, text: str, beginnings: Set[int], endings: Set[int]) -> bool:
+    """Whether a fragment begins or ends inside a word, white space at its edges apart."""
+    stripped = (_stripped(text, start, end) for start, end in mark.fragments)
+    return any(
+        first < last and not (first in beginnings and last in endings) for first, last in stripped
+    )
 
 
 def _shown(mark: Marked, text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from discotag.corpora.files import STANDARD
+from discotag.corpora.files import STANDARD, why
 from discotag.corpora.problems import CorpusError, Problem, Report, strict
 from discotag.corpora.registry import FORMATS, files_in, find_format, named_format
 from discotag.mentions import Document
@@ -40,7 +40,11 @@ def read(
         >>> documents = read("corpus.jsonl", report=found.append)
     """
     path = Path(path)
-    if path != STANDARD and not path.exists():
+    try:
+        there = path == STANDARD or path.exists()
+    except OSError as error:  # a name that is too long, a folder that may not be looked into
+        raise CorpusError(Problem("missing", why(error), str(path))) from None
+    if not there:
         raise CorpusError(Problem("missing", "there is no such file or folder", str(path)))
     chosen = find_format(path) if format is None else named_format(format)
     return _read(path, chosen.name, splitter or Splitter(), report)
@@ -64,5 +68,10 @@ def _read(path: Path, name: str, splitter: Splitter, report: Report) -> Iterator
     if path == STANDARD or path.is_file() or chosen.folder:
         yield from chosen.read(path, splitter, report)
         return
-    for file in files_in(path, chosen.suffixes):
+    files = files_in(path, chosen.suffixes)
+    if not files:
+        endings = " or ".join(chosen.suffixes)
+        message = f"there is no file in this folder that ends with {endings}"
+        report(Problem("missing", message, str(path)))
+    for file in files:
         yield from chosen.read(file, splitter, report)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Final, TextIO
@@ -20,6 +21,8 @@ MAX_FILE: Final = 256 << 20
 
 HEAD: Final = 1 << 16
 """So many bytes are looked at to find out a format."""
+
+BYTE_ORDER_MARK: Final = "\ufeff"
 
 STANDARD: Final = Path("-")
 """Standard input or output."""
@@ -36,11 +39,10 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         yield sys.stdin.buffer
         return
     try:
-        stream = path.open("rb")
-    except (OSError, ValueError) as error:  # a path with a NUL in it is a ValueError
-        raise CorpusError(Problem("missing", _why(error), str(path))) from None
-    with stream:
-        yield stream
+        with path.open("rb") as stream:
+            yield stream
+    except OSError as error:
+        raise CorpusError(Problem("missing", why(error), str(path))) from None
 
 
 def head(path: Path) -> str:
@@ -80,8 +82,14 @@ def lines(path: Path, report: Report) -> Iterator[tuple[int, str | None]]:
             yield number, line
 
 
-def read_text(path: Path, report: Report) -> str | None:
-    """A whole file with its line ends as they are; None if it is bad."""
+def read_text(path: Path, report: Report, encoding: str = "utf-8-sig") -> str | None:
+    """A whole file with its line ends as they are; None if it is bad.
+
+    Args:
+        path: The file.
+        report: Is told if the file is too long or not UTF-8.
+        encoding: `utf-8` keeps a byte-order mark as the first character.
+    """
     with opened(path) as stream:
         raw = stream.read(MAX_FILE + 1)
     if len(raw) > MAX_FILE:
@@ -89,7 +97,7 @@ def read_text(path: Path, report: Report) -> str | None:
         report(Problem("too_long", f"the file is over {size} MiB", str(path)))
         return None
     try:
-        return raw.decode("utf-8-sig")
+        return raw.decode(encoding)
     except UnicodeDecodeError as error:
         report(_not_utf8(error, path, raw[: error.start].count(b"\n") + 1))
         return None
@@ -103,13 +111,19 @@ def created(path: Path) -> Iterator[TextIO]:
         CorpusError: The file cannot be written.
     """
     if path == STANDARD:
-        yield sys.stdout
         sys.stdout.flush()
+        stream = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="\n")
+        try:
+            yield stream
+        except UnicodeEncodeError:
+            raise _half_character(path) from None
+        finally:
+            stream.detach()  # which flushes, and leaves standard output open
         return
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except (OSError, ValueError) as error:
-        raise CorpusError(Problem("missing", _why(error), str(path))) from None
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".discotag.")
+    except (OSError, ValueError) as error:  # a path with a NUL in it is a ValueError
+        raise CorpusError(Problem("missing", why(error), str(path))) from None
     temporary = Path(name)
     try:
         with open(handle, "w", encoding="utf-8", newline="\n") as stream:  # noqa: PTH123
@@ -118,11 +132,26 @@ def created(path: Path) -> Iterator[TextIO]:
         os.umask(umask)
         temporary.chmod(0o666 & ~umask)
         temporary.replace(path)
+    except UnicodeEncodeError:
+        raise _half_character(path) from None
     except OSError as error:
-        raise CorpusError(Problem("missing", _why(error), str(path))) from None
+        raise CorpusError(Problem("missing", why(error), str(path))) from None
     finally:
         with suppress(FileNotFoundError):
             temporary.unlink()
+
+
+def write_pieces(stream: TextIO, pieces: Iterable[str]) -> None:
+    """Write text that readers take as it is, also where it begins with a byte-order mark.
+
+    The first such mark of a file is no part of its text, so one more goes ahead of it.
+    """
+    first = True
+    for piece in pieces:
+        if first and piece.startswith(BYTE_ORDER_MARK):
+            stream.write(BYTE_ORDER_MARK)
+        stream.write(piece)
+        first = False
 
 
 def is_inside(name: str) -> bool:
@@ -157,5 +186,11 @@ def _not_utf8(error: UnicodeDecodeError, path: Path, line: int) -> Problem:
     )
 
 
-def _why(error: OSError | ValueError) -> str:
+def _half_character(path: Path) -> CorpusError:
+    message = "half of a surrogate pair stands for no character and cannot be written"
+    return CorpusError(Problem("encoding", message, str(path)))
+
+
+def why(error: OSError | ValueError) -> str:
+    """What the system says is wrong, in a few words."""
     return (getattr(error, "strerror", None) or str(error)).lower()

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from discotag.corpora.files import created, lines
+from discotag.corpora.files import created, lines, write_pieces
 from discotag.corpora.formats import Format
 from discotag.corpora.problems import CorpusError, Problem, Report
 from discotag.mentions import Document, InvalidMention, Mention, Sentence
@@ -59,9 +59,9 @@ def write(documents: Iterable[Document], path: Path) -> None:
         CorpusError: A word or label has white space in it, a label a `|`, or there is no word.
     """
     with created(path) as stream:
-        for document in documents:
-            for sentence in document.sentences:
-                stream.write(_block(sentence))
+        write_pieces(
+            stream, (_block(each) for document in documents for each in document.sentences)
+        )
 
 
 FORMAT: Final = Format(
@@ -98,7 +98,6 @@ def _mention(part: str, length: int, path: Path, number: int, report: Report) ->
         return None
     places = [int(place) for place in match[1].split(",")]
     fragments = [(first, last + 1) for first, last in zip(places[::2], places[1::2], strict=True)]
-    kind = ""
     if any(first >= end for first, end in fragments):
         kind, message = "inverted", f"{part!r} has a fragment that ends before it starts"
     elif max(places) >= length:
@@ -107,7 +106,8 @@ def _mention(part: str, length: int, path: Path, number: int, report: Report) ->
         try:
             return Mention(match[2], tuple(fragments))
         except InvalidMention as error:
-            kind, message = "overlapping", f"{part!r}: {error}"
+            kind = "overlapping" if match[2].isprintable() else "syntax"
+            message = f"{part!r}: {error}"
     report(Problem(kind, message, str(path), number))
     return None
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from operator import add
 from pathlib import Path
@@ -38,6 +39,7 @@ HALF_CHARACTER: Final = re.compile(r"\\u[dD][89a-fA-F]")
 """An escape that may be half of a surrogate pair."""
 
 FLAWS: Final[dict[Flaw, str]] = {
+    "label": "syntax",
     "outside": "outside",
     "empty": "empty",
     "widened": "widened",
@@ -127,8 +129,7 @@ def from_data(
     where = (report, path, line)
     _must(isinstance(data, dict), "a document is an object in curly brackets")
     version = data.get("discotag", VERSION)
-    if version != VERSION:
-        raise DiscotagError(f"version {version!r} of the format; this program reads {VERSION}")
+    _must(version == VERSION, "this program reads version 1 of the format, not this one")
     text, name = data.get("text"), data.get("id")
     _must(text is None or isinstance(text, str), "'text' must be a string")
     if isinstance(name, int) and not isinstance(name, bool):
@@ -137,6 +138,10 @@ def from_data(
     if "sentences" not in data:
         _must(text is not None, "a document needs 'sentences' or 'text'")
         marked = [_mark(item, line) for item in _list(data, "mentions")]
+        for mark, times in Counter(marked).items():
+            if times > 1:
+                message = f"mention of {mark.label} stands here {times} times"
+                report(Problem("duplicate", message, path, line))
 
         def complain(mark: Marked, flaw: Flaw, message: str) -> None:
             report(Problem(FLAWS[flaw], message, path, line))
@@ -211,6 +216,8 @@ def _mentions(
             kind = "empty"
         elif any(not 0 <= place <= length for pair in fragments for place in pair):
             kind = "outside"
+        if not label.isprintable():
+            kind = "syntax"
         try:
             mention = Mention(label, fragments, score=_score(item))
         except InvalidMention as error:
@@ -240,7 +247,10 @@ def _label(item: Any) -> str:
 def _score(item: Any) -> float | None:
     score = item.get("score")
     _must(score is None or type(score) in (int, float), "'score' must be a number")
-    return None if score is None else float(score)
+    try:
+        return None if score is None else float(score)
+    except OverflowError:
+        raise DiscotagError("'score' is too large a number") from None
 
 
 def _pairs(item: Any, key: str) -> tuple[tuple[int, int], ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +23,9 @@ FORMATS: Final[dict[str, Format]] = {
     )
 }
 """By name; the first that recognises a file is taken."""
+
+TRIED: Final = 100
+"""So many files of a folder are looked at to find out their format."""
 
 
 def named_format(name: str) -> Format:
@@ -46,17 +50,31 @@ def find_format(path: Path) -> Format:
         for each in FORMATS.values():
             if each.folder and each.recognises(path, ""):
                 return each
-        inside = next(iter(files_in(path)), None)
-        if inside is None:
-            raise CorpusError(Problem("missing", "there is no file in this folder", str(path)))
-        return find_format(inside)
+        return _format_inside(path)
     start = head(path)
+    if not start.strip():
+        raise CorpusError(Problem("missing", "there is nothing in this file", str(path)))
     for each in FORMATS.values():
         if each.recognises(path, start):
             return each
     known = ", ".join(FORMATS)
     message = f"the format was not recognised; say --format with one of {known}"
     raise CorpusError(Problem("syntax", message, str(path)))
+
+
+def _format_inside(folder: Path) -> Format:
+    """The format of the first file in a folder that has one; there may be a README beside it."""
+    files = files_in(folder)
+    if not files:
+        raise CorpusError(Problem("missing", "there is no file in this folder", str(folder)))
+    for file in files[:TRIED]:
+        with suppress(CorpusError):
+            found = find_format(file)
+            if file.name.endswith(found.suffixes):
+                return found
+    known = ", ".join(FORMATS)
+    message = f"no file in this folder was recognised; say --format with one of {known}"
+    raise CorpusError(Problem("syntax", message, str(folder)))
 
 
 def files_in(folder: Path, suffixes: tuple[str, ...] = ()) -> list[Path]:
