@@ -12,7 +12,7 @@ from typing import Any, Final
 from discotag.corpora import jsonl
 from discotag.corpora.files import created
 from discotag.corpora.problems import CorpusError, Problem
-from discotag.corpora.recipes import psytar
+from discotag.corpora.recipes import cadec, psytar, share
 from discotag.corpora.recipes.recipe import (
     ALL,
     PARTS,
@@ -27,7 +27,9 @@ from discotag.errors import DiscotagError
 
 __all__ = ["RECIPES", "Difference", "Summary", "prepare"]
 
-RECIPES: Final[dict[str, Recipe]] = {recipe.name: recipe for recipe in (psytar.RECIPE,)}
+RECIPES: Final[dict[str, Recipe]] = {
+    recipe.name: recipe for recipe in (cadec.RECIPE, *share.RECIPES, psytar.RECIPE)
+}
 """By name."""
 
 
@@ -146,7 +148,7 @@ def _write(recipe: Recipe, source: Path, out: Path, order: Order, prepared: Prep
         raise CorpusError(Problem("missing", str(error.strerror).lower(), str(out))) from None
     for part, documents in prepared.parts.items():
         jsonl.write(documents, out / f"{part}.jsonl")
-    lists = {"problems": [_problem_data(problem) for problem in prepared.problems]}
+    lists = {"problems": [asdict(problem) for problem in prepared.problems]}
     for name, rows in {**lists, **prepared.lists}.items():
         _write_rows(rows, out / f"{name}.jsonl")
     counts = {part: Counts.of(documents) for part, documents in prepared.parts.items()}
@@ -171,10 +173,6 @@ def _write_rows(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
     with created(path) as stream:
         for row in rows:
             stream.write(json.dumps(row, ensure_ascii=False) + "\n")
-
-
-def _problem_data(problem: Problem) -> dict[str, Any]:
-    return {**asdict(problem), "severity": problem.severity}
 
 
 def _differences(counts: Mapping[str, Counts], prepared: Prepared) -> Iterable[Difference]:

@@ -1,0 +1,120 @@
+"""`discotag corpus prepare`: from a corpus as downloaded to training files."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.table import Table
+
+from discotag.corpora.problems import KINDS
+from discotag.corpora.recipes import RECIPES, Summary
+from discotag.corpora.recipes import prepare as prepare_corpus
+from discotag.corpora.recipes.recipe import Progress as Tell
+from discotag.corpora.recipes.recipe import no_progress
+from discotag.render import printable
+
+Corpus = StrEnum("Corpus", list(RECIPES))
+
+
+def prepare(
+    corpus: Annotated[Corpus, typer.Argument(help="Which corpus it is.")],
+    source: Annotated[Path, typer.Argument(help="What was downloaded: file, archive or folder.")],
+    out: Annotated[Path, typer.Argument(help="The folder to write to; made if need be.")],
+    labels: Annotated[
+        str | None,
+        typer.Option(help="Labels to keep, with commas between, or 'all'.", show_default="ADR, …"),
+    ] = None,
+    splits: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="A list of document names, a name a line, with train, dev or test in the name of "
+            "the file; or a folder of such lists. Give the option again for more."
+        ),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Write also into a folder that is not empty.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report for programs.")] = False,
+) -> None:
+    """Make training files of a corpus as it was downloaded, and check its published counts.
+
+    Writes train.jsonl, dev.jsonl and test.jsonl (cadec without --splits: all.jsonl), report.json, and
+    problems.jsonl with all that was left out or changed. Counts that differ from the published ones
+    are reported; the files are written all the same.
+
+    [bold]Examples[/bold]
+
+    discotag corpus prepare psytar PsyTAR_dataset.xlsx psytar
+
+    discotag corpus prepare cadec CADEC.v2.zip cadec --splits split/
+
+    discotag corpus prepare share2013 shareclefehealth2013/ share2013 --splits dev.txt
+    """
+    chosen = None if labels is None else [label.strip() for label in labels.split(",")]
+    if chosen is not None and not all(chosen):
+        raise typer.BadParameter("--labels needs names with commas between, such as ADR,Drug")
+    with _progress() as tell:
+        summary = prepare_corpus(
+            corpus.value,
+            source,
+            out,
+            labels=chosen,
+            splits=splits or (),
+            force=force,
+            progress=tell,
+        )
+    if as_json:
+        print(json.dumps(asdict(summary), ensure_ascii=False))
+    else:
+        _show(summary)
+    for difference in summary.differences:
+        print(f"warning: {printable(str(difference))}", file=sys.stderr)
+    print(f"written to {printable(str(out))}: {', '.join(summary.files)}", file=sys.stderr)
+
+
+def _show(summary: Summary) -> None:
+    console = Console(highlight=False, markup=False, emoji=False)
+    table = Table("part", title=f"{summary.recipe}: {', '.join(summary.labels)}")
+    counts = {part: asdict(count) for part, count in summary.parts.items()}
+    for name in next(iter(counts.values())):
+        table.add_column(name.replace("_", " "), justify="right")
+    for part, count in counts.items():
+        table.add_row(part, *(f"{number:,}" for number in count.values()))
+    console.print(table)
+    facts = Table("in the source", "", box=None, pad_edge=False)
+    for fact, number in summary.facts.items():
+        facts.add_row(printable(fact), f"{number:,}")
+    problems = Table("left out or changed", "", "", box=None, pad_edge=False)
+    for kind, number in summary.problems.items():
+        problems.add_row(kind, f"{number:,}", KINDS[kind])
+    for further, rows in ((facts, summary.facts), (problems, summary.problems)):
+        further.columns[1].justify = "right"
+        if rows:
+            console.print()
+            console.print(further)
+    if summary.checked:
+        met = summary.checked - len(summary.differences)
+        console.print(f"\npublished counts met: {met} of {summary.checked}")
+
+
+@contextmanager
+def _progress() -> Iterator[Tell]:
+    """A bar on stderr where somebody looks at it."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield no_progress
+        return
+    columns = (TextColumn("preparing"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("preparing", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

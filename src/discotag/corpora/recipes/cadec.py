@@ -1,0 +1,179 @@
+"""CADEC: patients' posts on side effects, from the archive of the CSIRO portal.
+
+`text/NAME.txt` has a sentence a line; `original/NAME.ann` has a mention a line, in brat's way:
+`T1`, the label with the characters of each fragment, and the words of the mention.
+
+A mention that reaches across lines joins them to one sentence. The same mention twice is kept, as
+the published counts have it. Both are counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from discotag.corpora.files import lines, read_text
+from discotag.corpora.problems import CorpusError, Problem, Report
+from discotag.corpora.recipes.offsets import annotated, broken_by_space, by_file_name, crosses
+from discotag.corpora.recipes.recipe import ALL, PARTS, Order, Prepared, Recipe
+from discotag.corpora.recipes.source import unpacked
+from discotag.corpora.recipes.splits import read_splits
+from discotag.mentions import Document
+from discotag.words import Marked, Splitter
+
+LABELS: Final = ("ADR", "Drug", "Disease", "Symptom", "Finding")
+
+TEXTS: Final = "text"
+ANNOTATIONS: Final = "original"
+
+MENTION: Final = re.compile(
+    r"(?P<id>T\S*)\t(?P<label>\S+) (?P<fragments>[0-9]{1,9} [0-9]{1,9}(?:;[0-9]{1,9} [0-9]{1,9})*)"
+    r"(?:\t(?P<text>.*))?"
+)
+
+SHOWN: Final = 80
+"""Characters of a bad line that are shown."""
+
+SPLITTER: Final = Splitter("lines", "pattern")
+
+PUBLISHED_TOTAL: Final = {"sentences": 7597, "words": 122938, "mentions": 6318}
+PUBLISHED_PARTS: Final = {
+    "train": {
+        "sentences": 5340,
+        "discontinuous_sentences": 306,
+        "mentions": 4430,
+        "discontinuous_mentions": 491,
+    },
+    "dev": {
+        "sentences": 1097,
+        "discontinuous_sentences": 59,
+        "mentions": 898,
+        "discontinuous_mentions": 94,
+    },
+    "test": {
+        "sentences": 1160,
+        "discontinuous_sentences": 74,
+        "mentions": 990,
+        "discontinuous_mentions": 94,
+    },
+}
+"""Of ADR alone, as Dai et al. (2020) prepared it; words and mentions before splitting."""
+
+
+def cook(source: Path, order: Order) -> Prepared:
+    """The posts in the parts that `order.splits` lists, or all together if it lists none.
+
+    Raises:
+        CorpusError: The source has no folders `text` and `original`, or a list cannot be read.
+    """
+    split = read_splits(order.splits)
+    problems: list[Problem] = []
+    report = by_file_name(problems.append)
+    facts: Counter[str] = Counter()
+    parts: dict[str, list[Document]] = {part: [] for part in (PARTS if split else (ALL,))}
+    with unpacked(source, _is_wanted) as folder:
+        root = _root(source, folder)
+        texts = sorted(root.glob(f"{TEXTS}/[!.]*.txt"))
+        for done, path in enumerate(texts, start=1):
+            document = _document(root, path, order.labels, report, facts)
+            order.progress(done, len(texts))
+            if document is None:
+                continue
+            part = split.get(path.stem) if split else ALL
+            if part is None:
+                facts["documents in no list, left out"] += 1
+                message = "no list of --splits has this document; it is left out"
+                problems.append(Problem("missing", message, path.name))
+            else:
+                parts[part].append(document)
+        here = {path.stem for path in texts}
+        problems.extend(
+            Problem("missing", "there are annotations but no text", path.name)
+            for path in sorted(root.glob(f"{ANNOTATIONS}/[!.]*.ann"))
+            if path.stem not in here
+        )
+    for name in sorted(split.keys() - here):
+        message = f"it is listed for {split[name]} but is not in the corpus"
+        problems.append(Problem("missing", message, name))
+    expected = {}
+    if order.labels == ("ADR",):
+        expected = {**(PUBLISHED_PARTS if split else {}), ALL: PUBLISHED_TOTAL}
+    return Prepared(parts, problems=problems, facts=facts, expected=expected)
+
+
+RECIPE: Final = Recipe(
+    name="cadec",
+    about="CADEC: adverse reactions in 1,250 patients' posts (from the CSIRO portal, its terms)",
+    source="the zip file of the CSIRO portal, or the folder in it with text/ and original/",
+    labels=LABELS,
+    default_labels=("ADR",),
+    cook=cook,
+    splits="documents of train, dev and test, a name a line; without it all go to all.jsonl",
+)
+
+
+def _is_wanted(name: str) -> bool:
+    path = PurePosixPath(name)
+    return (path.parent.name, path.suffix) in {(TEXTS, ".txt"), (ANNOTATIONS, ".ann")}
+
+
+def _root(source: Path, folder: Path) -> Path:
+    """The folder that has the two others in it, wherever in the source it is."""
+    for found in (folder / ANNOTATIONS, *sorted(folder.rglob(ANNOTATIONS))):
+        if found.is_dir() and (found.parent / TEXTS).is_dir():
+            return found.parent
+    message = f"there are no folders {TEXTS}/ (*.txt) and {ANNOTATIONS}/ (*.ann) side by side in it"
+    raise CorpusError(Problem("missing", f"{message}; is this CADEC?", str(source)))
+
+
+def _document(
+    root: Path, path: Path, labels: tuple[str, ...], report: Report, facts: Counter[str]
+) -> Document | None:
+    text = read_text(path, report)
+    if text is None:
+        return None
+    annotations = root / ANNOTATIONS / f"{path.stem}.ann"
+    if not annotations.is_file():
+        message = f"there is no {annotations.name} for this text; it is left out"
+        report(Problem("missing", message, path.name))
+        return None
+    marks: list[Marked] = []
+    for mark in _marks(annotations, text, report):
+        if mark.label in labels:
+            marks.append(mark)
+        else:
+            facts[f"annotations of {mark.label}, not asked for"] += 1
+    ranges = SPLITTER.sentence_ranges(text)
+    facts["annotations"] += len(marks)
+    facts["annotations across lines, their lines joined"] += sum(
+        crosses(mark, ranges) for mark in marks
+    )
+    facts["annotations in pieces with only white space between, merged"] += sum(
+        broken_by_space(mark, text) for mark in marks
+    )
+    return annotated(text, marks, SPLITTER, path.stem, annotations, report)
+
+
+def _marks(path: Path, text: str, report: Report) -> Iterator[Marked]:
+    """The mentions of a file; notes and whatever else brat writes are passed over."""
+    for number, line in lines(path, report):
+        if line is None or not line.startswith("T"):
+            continue
+        match = MENTION.fullmatch(line)
+        if match is None:
+            message = f"this is no mention: {line[:SHOWN]!r}; it is left out"
+            report(Problem("syntax", message, str(path), number))
+            continue
+        fragments = sorted(
+            (int(start), int(end))
+            for start, end in (pair.split() for pair in match["fragments"].split(";"))
+        )
+        mark = Marked(match["label"], tuple(fragments), line=number)
+        there = " ".join(text[start:end] for start, end in fragments)
+        if match["text"] is not None and there.split() != match["text"].split():
+            message = f"{match['id']} is {match['text']!r}, at its offsets is {there!r}; it is kept"
+            report(Problem("text_mismatch", message, str(path), number))
+        yield mark
