@@ -1,0 +1,297 @@
+# ruff: noqa: D403, SIM905
+"""Made-up lines of patient posts, to train the bundled model on beside PsyTAR.
+
+Posts share parts of mentions far more often ("pain in arms and shoulders") than PsyTAR's four drugs
+show. Each line is a frame around a pattern; in a pattern `x` and `y` are the slots of a mention
+set, `c` is a mention of its own, `g` one in the gap. To see some, run
+`python benchmarks/made_up_posts.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+from collections.abc import Iterator
+from itertools import product
+
+from discotag import Document, Mention
+from discotag.lexicon import Lexicon
+from discotag.words import Marked, Splitter
+
+LABEL = "ADR"
+
+BODY = (
+    "arms|legs|shoulders|knees|hips|hip joints|hands|feet|toes|fingers|neck|back|lower back|calves|"
+    "thighs|chest|stomach|head|jaw|ankles|wrists|elbows|joints|muscles|face|eyes|left arm|"
+    "right shoulder|left leg|right hip|upper arms|lower legs|throat|tongue|lips|gums|teeth|scalp|"
+    "ears|abdomen|ribs|heels|groin|forearms|thumbs|spine|left side|right foot|hipjoints|bowels|skin"
+).split("|")
+FEELINGS = (
+    "pain|pains|aches|cramps|cramping|stiffness|numbness|tingling|weakness|soreness|swelling|burning|"
+    "spasms|twitching|tightness|itching|rash|bruising|discomfort|throbbing|tenderness|heaviness|"
+    "severe pain|constant pain|terrible aches|muscle cramps|sharp pains|burning feeling|joint pain|"
+    "muscle weakness|pins and needles|extreme pain|dull ache|shooting pains|muscle spasms"
+).split("|")
+STATES = (
+    "painful|sore|stiff|swollen|numb|tender|weak|achy|itchy|heavy|tight|tingly|puffy|inflamed|shaky|"
+    "cold|burning|bruised"
+).split("|")
+WHOLE = (
+    "nausea|dizziness|headaches|insomnia|fatigue|dry mouth|vomiting|constipation|anxiety|hair loss|"
+    "weight gain|night sweats|blurred vision|depression|brain fog|diarrhea|chills|heartburn|"
+    "memory loss|panic attacks|vertigo|bloating|palpitations|drowsiness|extreme tiredness|hives"
+).split("|")
+SHARED = {
+    "loss of": "appetite|libido|memory|balance|concentration|sleep|strength|energy|interest",
+    "decreased": "appetite|libido|sex drive|energy|motivation|concentration",
+    "increased": "anxiety|appetite|heart rate|blood pressure|sweating|irritability",
+    "difficulty": "sleeping|breathing|concentrating|walking|swallowing|urinating|focusing",
+    "trouble": "sleeping|breathing|concentrating|walking|remembering things|falling asleep",
+    "extreme": "fatigue|tiredness|sleepiness|anxiety|irritability|hunger|weakness",
+    "severe": "headaches|nausea|depression|insomnia|constipation|stomach cramps|dizziness",
+    "lack of": "energy|appetite|motivation|sleep|emotion|coordination",
+    "elevated": "liver enzymes|blood sugar|blood pressure|heart rate",
+    "problems with": "my memory|my sleep|balance|vision|digestion|concentration",
+}
+ENDED = {
+    "loss": "hair|memory|weight|hearing|muscle|appetite",
+    "dreams": "vivid|disturbing|strange|violent|weird",
+    "vision": "blurred|double|blurry",
+    "problems": "memory|sleep|stomach|sexual|balance|vision|digestive|breathing",
+    "thoughts": "suicidal|racing|obsessive|dark",
+    "swings": "mood|blood sugar",
+    "attacks": "panic|anxiety",
+    "gain": "weight|water weight",
+}
+FRAMES = (
+    "{}.|I had {}.|After two weeks I had {}.|Started with {}, then it got worse.|Side effects: {}.|"
+    "I now have {} and my doctor says it is not the drug.|Within days I noticed {}.|"
+    "{}, none of which I had before this.|Been on it for 3 years, {} since the second month.|"
+    "It lowered my cholesterol but gave me {}.|I stopped because of {}.|"
+    "My doctor took me off after I complained of {}.|Experienced {} from day 1.|"
+    "I am 52 and was fit, now I suffer from {}.|{} so bad I could not get up.|Also {}.|"
+    "Woke up with {}.|I developed {} on 20mg.|{} started after about 6 months.|"
+    "I have been getting {}, it is awful!|Terrible {}|No relief, just {} all day long."
+).split("|")
+CLAUSES = (
+    "I was having in my|that I get in my|I have had for months in my|that started in both|"
+    "I am feeling around the|I was experiencing in the|which I never had before, in my|"
+    "came on suddenly in my|I was experiencing around the|he says is from age in my|"
+    "I suffered in both|moved down into my|has now spread to my|that settled in my"
+).split("|")
+AFTER_CLAUSES = (
+    "was unbearable|was incredible|is gone since I quit|kept me awake|is constant|never left|"
+    "made it hard to walk|got worse every day|went away after I stopped|is the worst"
+).split("|")
+OPENINGS = "The|This|All the|The awful|The constant|Then the|I hated the|It was the".split("|")
+LEXICON_SHARE = 0.1
+"""So often a body part comes from the lexicon rather than from the list above."""
+
+MARK = re.compile(r"\[(\w) (.*?)\]")
+
+
+def make(draw: random.Random, rare: list[str]) -> tuple[str, list[Marked]]:
+    """A line and the mentions in it."""
+    pattern = draw.choice(PATTERNS)(draw, rare)
+    if not pattern.startswith("!"):
+        frame = draw.choice(FRAMES)
+        if frame.startswith("{}"):
+            pattern = (
+                pattern[0] + capitalised(pattern[1:]) if pattern[0] == " " else capitalised(pattern)
+            )
+        pattern = frame.format(pattern)
+    return read(pattern.removeprefix("!"))
+
+
+def capitalised(pattern: str) -> str:
+    """The pattern with its first letter large."""
+    start = 3 if pattern.startswith("[") else 0
+    return pattern[:start] + pattern[start].upper() + pattern[start + 1 :]
+
+
+def read(pattern: str) -> tuple[str, list[Marked]]:
+    """The text of a pattern, and the mentions its marks stand for."""
+    text, passed = "", 0
+    slots: dict[str, list[tuple[int, int]]] = {"x": [], "y": [], "c": []}
+    for match in MARK.finditer(pattern):
+        text += pattern[passed : match.start()]
+        start = len(text)
+        text += match[2]
+        slots["c" if match[1] == "g" else match[1]].append((start, len(text)))
+        passed = match.end()
+    text += pattern[passed:]
+    mentions = [Marked(LABEL, tuple(sorted(pair))) for pair in product(slots["x"], slots["y"])]
+    return text, mentions + [Marked(LABEL, (one,)) for one in slots["c"]]
+
+
+def several(draw: random.Random, items: list[str], slot: str, most: int = 3) -> str:
+    """Two or more different items, listed."""
+    number = min(draw.choice((2, 2, 2, 3, most)), len(items))
+    chosen = [f"[{slot} {item}]" for item in draw.sample(items, number)]
+    link = draw.choice(
+        (" and ", " and ", " and ", " or ", " & ", ", ", "/", ", and ", " as well as ")
+    )
+    return ", ".join(chosen[:-1]) + link + chosen[-1]
+
+
+def body(draw: random.Random, rare: list[str]) -> list[str]:
+    """Body parts to choose from."""
+    return rare if draw.random() < LEXICON_SHARE else BODY
+
+
+def where(draw: random.Random) -> str:
+    """What joins a feeling to a body part."""
+    return draw.choice(
+        ("in my", "in my", "in", "in both", "in the", "of the", "around my", "down my")
+    )
+
+
+def parts_after(draw: random.Random, rare: list[str]) -> str:
+    """pain in arms and shoulders."""
+    feeling = draw.choice(FEELINGS)
+    return f"[x {feeling} {where(draw)}] {several(draw, body(draw, rare), 'y')}"
+
+
+def feelings_before(draw: random.Random, rare: list[str]) -> str:
+    """numbness and tingling in my toes."""
+    part = draw.choice(body(draw, rare))
+    return f"{several(draw, FEELINGS, 'x')} [y {where(draw)} {part}]"
+
+
+def both(draw: random.Random, rare: list[str]) -> str:
+    """swollen and stiff knees and elbows."""
+    return f"{several(draw, STATES, 'x', 2)} {several(draw, body(draw, rare), 'y', 2)}"
+
+
+def parts_before(draw: random.Random, rare: list[str]) -> str:
+    """knee and hip pain."""
+    parts = [part.removesuffix("s") for part in body(draw, rare)]
+    return f"{several(draw, parts, 'x')} [y {draw.choice(FEELINGS[:20])}]"
+
+
+def parts_are(draw: random.Random, rare: list[str]) -> str:
+    """My knees and elbows are stiff."""
+    parts = several(draw, body(draw, rare), "x", 2)
+    are = draw.choice(
+        ("are", "were", "got", "became", "feel", "felt", "are always", "are so", "are very")
+    )
+    ending = draw.choice(
+        (".", " all the time.", " every morning.", ", hard to walk.", " since week 2.")
+    )
+    return f"!My {parts} [y {are} {draw.choice(STATES)}]{ending}"
+
+
+def part_is_several(draw: random.Random, rare: list[str]) -> str:
+    """My legs are weak and heavy."""
+    part = draw.choice(body(draw, rare))
+    are = draw.choice(("are", "were", "felt", "feel", "became"))
+    return f"!My [x {part} {are}] {several(draw, STATES, 'y', 2)}."
+
+
+def clause_between(draw: random.Random, rare: list[str]) -> str:
+    """The pain I was experiencing around the hip joints was incredible."""
+    feeling, part = draw.choice(FEELINGS), draw.choice(body(draw, rare))
+    clause, after = draw.choice(CLAUSES), draw.choice(AFTER_CLAUSES)
+    return f"!{draw.choice(OPENINGS)} [x {feeling}] {clause} [y {part}] {after}{draw.choice('.!')}"
+
+
+def clause_between_several(draw: random.Random, rare: list[str]) -> str:
+    """The pain I get in my knees and hips is constant."""
+    clause, after = draw.choice(CLAUSES), draw.choice(AFTER_CLAUSES)
+    parts = several(draw, body(draw, rare), "y", 2)
+    return f"!{draw.choice(OPENINGS)} [x {draw.choice(FEELINGS)}] {clause} {parts} {after}."
+
+
+def shared_beginning(draw: random.Random, rare: list[str]) -> str:
+    """loss of appetite and libido."""
+    beginning = draw.choice(list(SHARED))
+    return f"[x {beginning}] {several(draw, SHARED[beginning].split('|'), 'y')}"
+
+
+def shared_end(draw: random.Random, rare: list[str]) -> str:
+    """memory and hair loss."""
+    end = draw.choice(list(ENDED))
+    return f"{several(draw, ENDED[end].split('|'), 'x', 2)} [y {end}]"
+
+
+def mention_in_gap(draw: random.Random, rare: list[str]) -> str:
+    """cramps, with nausea, in my calves."""
+    link = draw.choice(
+        (", with [g {}], ", " (and [g {}]) ", ", plus [g {}], ", " along with [g {}] ")
+    )
+    place = f"[y {where(draw)} {draw.choice(body(draw, rare))}]"
+    return f"[x {draw.choice(FEELINGS)}]{link.format(draw.choice(WHOLE))}{place}"
+
+
+def one_alone(draw: random.Random, rare: list[str]) -> str:
+    """pain in my knees."""
+    return f"[c {draw.choice(FEELINGS)} {where(draw)} {draw.choice(body(draw, rare))}]"
+
+
+def nothing_shared(draw: random.Random, rare: list[str]) -> str:
+    """nausea and dizziness: side by side, and nothing is shared."""
+    place = f"[c {draw.choice(FEELINGS)} {where(draw)} {draw.choice(body(draw, rare))}]"
+    others = several(draw, WHOLE, "c")
+    return draw.choice((others, f"{others} and {place}", f"{place}, {others}"))
+
+
+def no_mention(draw: random.Random, rare: list[str]) -> str:
+    """Lines that look alike and report nothing."""
+    first, second = draw.sample(BODY, 2)
+    return "!" + draw.choice((
+        f"My doctor looked at my {first} and {second} and found nothing.",
+        f"I take it in the morning and my {first} and {second} are fine now.",
+        f"I was prescribed this after an operation on my {first}.",
+        "It worked for my cholesterol and blood pressure.",
+        f"I exercise my {first} and {second} every day.",
+        "I have no side effects at all, best drug ever.",
+    ))  # fmt: skip
+
+
+PATTERNS = (
+    parts_after, parts_after, parts_after, feelings_before, feelings_before, both, parts_before,
+    parts_are, part_is_several, clause_between, clause_between, clause_between_several,
+    shared_beginning, shared_end, mention_in_gap, one_alone, nothing_shared, nothing_shared,
+    no_mention,
+)  # fmt: skip
+
+
+def made_up_posts(number: int, seed: int = 0) -> Iterator[Document]:
+    """So many documents of one line each; always the same for the same seed."""
+    draw = random.Random(seed)
+    rare = sorted(term for term in Lexicon.default().terms if term.isascii() and len(term) < 20)
+    splitter = Splitter("whole")
+    seen = set[str]()
+    while len(seen) < number:
+        text, marked = make(draw, rare)
+        if text not in seen:
+            seen.add(text)
+            yield splitter.document(text, marked, id=f"made-up.{len(seen)}")
+
+
+def main() -> None:
+    """Print some, or write them to a file."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--number", type=int, default=30)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", help="a JSON-lines file; by default they are printed")
+    arguments = parser.parse_args()
+    posts = made_up_posts(arguments.number, arguments.seed)
+    if arguments.out:
+        from discotag.corpora import write
+
+        write(posts, arguments.out)
+        return
+    for post in posts:
+        print(post.text)
+        for mention in post.mentions:
+            print("   ", _marked(mention))
+
+
+def _marked(mention: Mention) -> str:
+    return f"{mention.text}{'  (discontinuous)' if mention.discontinuous else ''}"
+
+
+if __name__ == "__main__":
+    main()
