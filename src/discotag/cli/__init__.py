@@ -7,7 +7,7 @@ from io import TextIOWrapper
 
 import typer
 
-from discotag.cli import scheme
+from discotag.cli import corpus_check, corpus_prepare, evaluate, lexicon, scheme, train
 from discotag.errors import DiscotagError
 
 app = typer.Typer(
@@ -17,12 +17,18 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
+corpus = typer.Typer(
+    help="Read, check, convert, split and prepare corpora.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+app.command("train")(train.train)
+app.command("evaluate")(evaluate.evaluate)
+app.add_typer(corpus, name="corpus")
+corpus.command("check")(corpus_check.check)
+corpus.command("prepare")(corpus_prepare.prepare)
+app.add_typer(lexicon.app, name="lexicon")
 app.command("scheme")(scheme.scheme)
-
-
-@app.callback()
-def _group() -> None:
-    """Without a callback, typer would make the only command the program itself."""
 
 
 def main() -> None:
