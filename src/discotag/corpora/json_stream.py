@@ -22,6 +22,16 @@ CLOSING: Final = frozenset({"end_map", "end_array"})
 
 BOM: Final = b"\xef\xbb\xbf"
 
+WHOLE_CHARACTERS: Final = re.compile(
+    rb"(?:[^\\]++|\\[^u]|\\u(?![dD][89a-fA-F])....|\\u[dD][89abAB]..\\u[dD][c-fC-F]..)*+", re.DOTALL
+)
+"""Bytes up to an escape that is half of a surrogate pair without the other half, or is cut off."""
+
+CUT_OFF: Final = re.compile(
+    rb"\\(?:u.{0,3}|u[dD][89abAB]..(?:\\(?:u(?:[dD](?:[c-fC-F].?)?)?)?)?)?", re.DOTALL
+)
+"""The beginning of an escape, or of a surrogate pair, which more bytes may complete."""
+
 FIRST_LINE: Final = re.compile(r"(?:b['\"])?([^\n\\]*)")
 """What is wrong, in a message that also shows the place, and at times as bytes."""
 
@@ -43,6 +53,9 @@ def objects(path: Path, lists: Collection[str], report: Report) -> Iterator[Any]
                 yield found
         except _TooLong as error:
             report(Problem("too_long", str(error), str(path)))
+        except _HalfCharacter:
+            message = "half of a surrogate pair stands for no character"
+            report(Problem("encoding", message, str(path)))
         except UnicodeError:
             report(Problem("encoding", "a string is not UTF-8", str(path)))
         except (ijson.JSONError, DiscotagError, ValueError, SystemError) as error:
@@ -58,23 +71,43 @@ class _TooLong(DiscotagError):
     """An object that does not end."""
 
 
+class _HalfCharacter(DiscotagError):
+    """Half of a surrogate pair, which ijson would turn into a question mark."""
+
+
 class _Bounded:
-    """A stream of bytes that fails after too many of them without an object."""
+    """A stream of bytes that fails after too many of them without an object.
+
+    It also fails at an escape that is half of a character.
+    """
 
     def __init__(self, stream: BinaryIO) -> None:
         self.held = 0
         self._stream = stream
         self._fresh = True
+        self._unclear = b""  # an escape at the end of what was read
 
     def read(self, size: int = -1) -> bytes:
         chunk = self._stream.read(size)
         self.held += len(chunk)
         if self.held > MAX_FILE:
             raise _TooLong(f"there is no end to an object after {MAX_FILE >> 20} MiB")
+        if size:
+            self._check(chunk)
         if self._fresh and size:  # ijson asks for no bytes at first, to see what comes
             self._fresh = False
             return chunk.removeprefix(BOM)
         return chunk
+
+    def _check(self, chunk: bytes) -> None:
+        if b"\\" not in chunk and not self._unclear:
+            return
+        data = self._unclear + chunk
+        match = WHOLE_CHARACTERS.match(data)
+        assert match is not None  # nothing is enough
+        self._unclear = data[match.end() :]
+        if self._unclear and not CUT_OFF.fullmatch(self._unclear):
+            raise _HalfCharacter("half of a surrogate pair")
 
 
 def _outermost(events: Iterable[tuple[str, Any]], lists: Collection[str]) -> Iterator[Any]:
