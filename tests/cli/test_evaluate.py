@@ -1,0 +1,157 @@
+import json
+import sys
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from discotag.cli.evaluate import evaluate
+from discotag.errors import DiscotagError
+from discotag.evaluation import KINDS, SLICES
+
+app = typer.Typer()
+app.command()(evaluate)
+
+GOLD = """\
+pain in arms and legs since may
+0,2 ADR|0,1,4,4 ADR
+
+took [b]aspirin[/b]
+1,1 Drug
+
+"""
+PREDICTED = """\
+pain in arms and legs since may
+0,2 ADR|0,4 ADR
+
+took [b]aspirin[/b]
+1,1 ADR
+
+"""
+
+
+def run(*arguments, **options):
+    return CliRunner().invoke(app, [str(each) for each in arguments], **options)
+
+
+def ok(*arguments, **options):
+    done = run(*arguments, **options)
+    assert done.exception is None, done.output
+    assert done.exit_code == 0
+    return done
+
+
+def failure(*arguments):
+    done = run(*arguments)
+    assert isinstance(done.exception, DiscotagError)
+    assert "\n" not in str(done.exception)
+    return str(done.exception)
+
+
+@pytest.fixture
+def gold(tmp_path):
+    path = tmp_path / "gold.txt"
+    path.write_text(GOLD, "utf-8")
+    return path
+
+
+@pytest.fixture
+def predicted(tmp_path):
+    path = tmp_path / "predicted.txt"
+    path.write_text(PREDICTED, "utf-8")
+    return path
+
+
+def test_tables(gold, predicted):
+    shown = ok(gold, predicted, "--errors").stdout
+    for about in SLICES.values():
+        assert about[1:] in shown
+    rows = [line.split() for line in shown.splitlines()]
+    assert "ADR 33.33 50.00 40.00 0.00 to 50.00 2 3 1".split() in rows
+    assert ["all", "2", "2"] in rows
+    assert "gold      ADR 'pain in legs' [0:2 4:5]" in shown
+    assert "predicted ADR '[b]aspirin[/b]' [1:2]" in shown  # shown as it is, no markup
+
+
+def test_data(gold, predicted):
+    data = json.loads(ok(gold, predicted, "--errors", "--json").stdout)
+    assert (data["sentences"], data["discontinuous_sentences"], data["documents"]) == (2, 1, 2)
+    assert list(data["slices"]) == list(SLICES)
+    micro = data["slices"]["all"]["micro"]
+    assert (micro["gold"], micro["predicted"], micro["correct"]) == (3, 3, 1)
+    assert micro["f1"] == pytest.approx(1 / 3)
+    low, high = micro["intervals"]["f1"]
+    assert low <= micro["f1"] <= high
+    assert set(data["slices"]["all"]["labels"]) == {"ADR", "Drug"}
+    assert set(data["errors"]) == set(KINDS)
+    (example,) = data["errors"]["gap_missed"]["examples"]
+    assert (example["document"], example["id"], example["sentence"]) == (1, None, 1)
+    legs = {"label": "ADR", "text": "pain in legs", "fragments": [[0, 2], [4, 5]]}
+    assert example["gold"] == [legs]
+    plain = json.loads(ok(gold, predicted, "--no-intervals", "--json").stdout)
+    assert "intervals" not in plain["slices"]["all"]["micro"]
+    assert "errors" not in plain
+
+
+def test_two_systems(gold, predicted):
+    arguments = (gold, predicted, "--other", gold, "--by", "document", "--seed", "5")
+    data = json.loads(ok(*arguments, "--json").stdout)
+    assert data["other"]["slices"]["discontinuous"]["micro"]["f1"] == 1
+    compared = data["comparison"]["discontinuous"]["micro"]
+    assert compared["difference"] == 1
+    assert 0 < compared["p_value"] <= 1
+    shown = ok(*arguments).stdout
+    assert "by bootstrap over documents" in shown
+    assert "+100.00" in shown
+
+
+def test_other_formats_and_cuts(gold, tmp_path):
+    whole = tmp_path / "whole.jsonl"
+    words = " ".join(GOLD.splitlines()[::3]).split()
+    mention = {"label": "ADR", "words": [[0, 2], [4, 5]]}
+    sentence = {"words": words, "mentions": [mention]}
+    whole.write_text(json.dumps({"discotag": 1, "sentences": [sentence]}) + "\n", "utf-8")
+    data = json.loads(ok(gold, whole, "--json", "--no-intervals").stdout)
+    assert data["slices"]["discontinuous"]["micro"]["f1"] == 1
+    assert data["sentences"] == 2
+
+
+def test_standard_input(gold, predicted):
+    done = ok("-", predicted, "--no-intervals", "--format", "inline", "--json", input=GOLD)
+    assert json.loads(done.stdout)["sentences"] == 2
+    done = run("-", predicted, "--other", predicted)
+    assert done.exit_code == 2
+    assert "can be read only once" in done.output
+
+
+def test_without_scipy_there_are_no_intervals(gold, predicted, monkeypatch):
+    for name in ("scipy", "scipy.stats", "scipy.sparse"):
+        monkeypatch.setitem(sys.modules, name, None)
+    done = ok(gold, predicted, "--json")
+    assert "discotag: no intervals: " in done.stderr
+    assert "pip install 'discotag[corpora]'" in done.stderr
+    assert "intervals" not in json.loads(done.stdout)["slices"]["all"]["micro"]
+    assert "need SciPy" in failure(gold, predicted, "--other", predicted)
+
+
+def test_one_sentence_is_scored(tmp_path):
+    path = tmp_path / "one.txt"
+    path.write_text("sore arm\n0,1 ADR\n\n", "utf-8")
+    done = ok(path, path)
+    assert "100.00" in done.stdout
+    assert "no intervals: intervals need two or more units" in done.stderr
+
+
+def test_bad_input_is_one_line(gold, predicted, tmp_path):
+    assert "no such file" in failure(tmp_path / "none", predicted)
+    assert "unknown format" in failure(gold, predicted, "--predicted-format", "nope")
+    other = tmp_path / "other.txt"
+    other.write_text(PREDICTED.replace("since", "until"), "utf-8")
+    assert failure(gold, other) == (
+        f"{other}: the gold has 'since' (document 1, sentence 1, word 6), "
+        "where the predictions have 'until' (document 1, sentence 1, word 6)"
+    )
+    assert failure(gold, predicted, "--other", other).startswith(str(other))
+    empty = tmp_path / "empty.jsonl"
+    empty.write_text('{"discotag": 1, "sentences": []}\n', "utf-8")
+    assert failure(empty, empty) == f"{empty}: there is no sentence to score"
