@@ -1,0 +1,285 @@
+"""`discotag corpus check`: what is in a corpus, what is wrong, what does not fit a scheme."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, Annotated, Final, TextIO
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from discotag.cli.corpus_options import (
+    SHOWN_PROBLEMS,
+    AsJson,
+    InFormat,
+    InPath,
+    Sentences,
+    SentencesOption,
+    Words,
+    WordsOption,
+    chosen_splitter,
+    counting,
+    plain_console,
+    plain_table,
+    share,
+)
+from discotag.cli.scheme import Naming
+from discotag.mentions import Sentence
+from discotag.render import draw_mentions, printable
+from discotag.render.counts import shapes
+from discotag.scheme import REASONS, Scheme
+
+if TYPE_CHECKING:
+    from discotag.corpora import Problem
+    from discotag.corpora.checking import Checked, Finding
+
+SHOWN_LABELS: Final = 20
+PAGE_FINDINGS: Final = 500
+"""So many findings of each kind go into the page, and so many problems: it stays below some MB."""
+
+CONTEXT: Final = 4
+"""So many words around the mentions of an example are shown in the terminal."""
+
+INDENT: Final = "    "
+
+
+def check(
+    path: InPath,
+    format: InFormat = None,
+    slots: Annotated[int, typer.Option(help="Component types, 0 (BIO) to 4.")] = 2,
+    gap_mentions: Annotated[
+        bool, typer.Option("--gap-mentions", help="Allow continuous mentions in gaps.")
+    ] = False,
+    naming: Annotated[
+        Naming, typer.Option(help="What slot names mean; the same sentences fit with either.")
+    ] = Naming.structural,
+    as_json: AsJson = False,
+    html: Annotated[
+        Path | None, typer.Option(help="Write a page to browse the findings to this file.")
+    ] = None,
+    examples: Annotated[
+        int, typer.Option(min=0, help="How many examples of each finding to show.")
+    ] = 3,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Exit with 0 even if there are errors.")
+    ] = False,
+    sentences: SentencesOption = Sentences.auto,
+    words: WordsOption = Words.pattern,
+) -> None:
+    """Check a corpus: what is in it, what is wrong, which sentences fit which scheme.
+
+    The whole corpus is read, whatever is wrong in it. Exits with 1 if there are errors, with 0 if
+    there are none or only warnings.
+
+    [bold]Examples[/bold]
+
+    discotag corpus check brat-folder/
+
+    discotag corpus check train.jsonl --slots 3 --gap-mentions --html findings.html
+
+    discotag corpus check train.txt --format inline --json
+    """
+    from discotag.corpora.checking import check as run_check
+    from discotag.corpora.fit import Setting
+
+    # The label stands for any: whether mentions fit does not depend on it.
+    scheme = Scheme(("any",), slots, str(naming), gap_mentions)
+    if html is not None and html == Path("-"):
+        raise typer.BadParameter("--html needs the name of a file, not -")
+    if html is not None and path != Path("-") and html.resolve() == path.resolve():
+        raise typer.BadParameter("--html would overwrite the corpus")
+    with TemporaryFile("w+", encoding="utf-8") as spool, counting("Checking") as progress:
+
+        def keep(problem: Problem) -> None:
+            spool.write(json.dumps(_problem_data(problem), ensure_ascii=False) + "\n")
+
+        checked = run_check(
+            path,
+            format,
+            setting=Setting(scheme.slots, scheme.gap_mentions),
+            splitter=chosen_splitter(sentences, words),
+            kept=max(examples, SHOWN_PROBLEMS, PAGE_FINDINGS if html else 0),
+            report=keep if as_json else None,
+            progress=progress,
+        )
+        if as_json:
+            _print_json(checked, str(naming), examples, spool)
+    if html is not None:
+        _write_page(checked, html)
+    if not as_json:
+        _show(checked, examples, plain_console())
+    if checked.errors and not skip_bad:
+        raise typer.Exit(1)
+
+
+def _problem_data(problem: Problem) -> dict[str, object]:
+    return {
+        "kind": problem.kind,
+        "severity": problem.severity,
+        "path": problem.path,
+        "line": problem.line,
+        "message": problem.message,
+    }
+
+
+def _print_json(checked: Checked, naming: str, examples: int, spool: TextIO) -> None:
+    """One object; its problems, which may be many, are copied from the file they were kept in."""
+    data = checked.as_data(examples)
+    data["scheme"]["naming"] = naming
+    print(json.dumps(data, ensure_ascii=False)[:-1], end=', "problems": [')
+    spool.seek(0)
+    for number, line in enumerate(spool):
+        print("," if number else "", line.rstrip("\n"), sep="", end="")
+    print("]}")
+
+
+def _write_page(checked: Checked, html: Path) -> None:
+    from discotag.corpora.files import created
+    from discotag.render.corpus_page import corpus_page
+
+    with created(html) as stream:
+        stream.write(corpus_page(checked))
+
+
+def _show(checked: Checked, examples: int, console: Console) -> None:
+    for part in _parts(checked, examples, console.width):
+        console.print(part, soft_wrap=isinstance(part, Text))
+
+
+def _parts(checked: Checked, examples: int, width: int) -> Iterator[Text | Table]:
+    from discotag.corpora.suspects import RULES
+
+    yield from _problems(checked)
+    yield _sizes(checked)
+    if len(checked.analysis.labels) > 1:
+        yield _labels(checked)
+    if checked.analysis.discontinuous_mentions or checked.analysis.overlaps:
+        yield _shapes(checked)
+    yield _fits(checked)
+    for title, kinds in (
+        (f"Does not fit: {checked.setting}", REASONS),
+        ("Suspected annotation errors", RULES),
+    ):
+        found = {kind: text for kind, text in kinds.items() if checked.counts[kind]}
+        if found:
+            yield Text(f"\n{title}", style="bold")
+        for kind, text in found.items():
+            yield Text(f"{kind} ({checked.counts[kind]:,}): ", style="yellow") + Text(
+                text, style="default"
+            )
+            for finding in checked.findings[kind][:examples]:
+                yield from _example(finding, width)
+
+
+def _problems(checked: Checked) -> Iterator[Text | Table]:
+    from discotag.corpora.problems import KINDS
+
+    if not checked.problem_counts:
+        yield Text("No problems in the files.", style="green")
+        return
+    table = plain_table("problem", "", "number", "means", title="Problems")
+    table.columns[2].justify = "right"
+    for kind, number in checked.problem_counts.most_common():
+        severity = checked.problems[kind][0].severity
+        table.add_row(kind, severity, f"{number:,}", KINDS[kind])
+    yield table
+    left = SHOWN_PROBLEMS
+    for problems in checked.problems.values():
+        for problem in problems[:left]:
+            yield Text(printable(str(problem)))
+        left -= min(left, len(problems))
+    hidden = sum(checked.problem_counts.values()) - SHOWN_PROBLEMS
+    if hidden > 0:
+        yield Text(f"… and {hidden:,} more; --json lists all of them.")
+
+
+def _sizes(checked: Checked) -> Table:
+    analysis = checked.analysis
+    table = plain_table("", "number", "share", title=printable(checked.path))
+    for name, number, part in (
+        ("documents", analysis.documents, ""),
+        ("sentences", analysis.sentences, ""),
+        (
+            "  with a mention",
+            analysis.sentences_with_mentions,
+            share(analysis.sentences_with_mentions, analysis.sentences),
+        ),
+        (
+            "  with a discontinuous mention",
+            analysis.discontinuous_sentences,
+            share(analysis.discontinuous_sentences, analysis.sentences),
+        ),
+        ("words", analysis.words, ""),
+        ("mentions", analysis.mentions, ""),
+        (
+            "  discontinuous",
+            analysis.discontinuous_mentions,
+            share(analysis.discontinuous_mentions, analysis.mentions),
+        ),
+    ):
+        table.add_row(name, f"{number:,}", part)
+    return _right(table)
+
+
+def _labels(checked: Checked) -> Table:
+    counts = checked.analysis.labels
+    labels = sorted(counts, key=lambda label: (-counts[label].mentions, label))
+    table = plain_table("label", "mentions", "discontinuous", "share", title="Labels")
+    for label in labels[:SHOWN_LABELS]:
+        each = counts[label]
+        table.add_row(
+            printable(label),
+            f"{each.mentions:,}",
+            f"{each.discontinuous:,}",
+            share(each.discontinuous, each.mentions),
+        )
+    if len(labels) > SHOWN_LABELS:
+        rest = sum(counts[label].mentions for label in labels[SHOWN_LABELS:])
+        table.add_row(f"… {len(labels) - SHOWN_LABELS:,} labels more", f"{rest:,}", "", "")
+    return _right(table)
+
+
+def _shapes(checked: Checked) -> Table:
+    table = plain_table("shape", "how many of which", title="Shapes")
+    for row in shapes(checked.analysis):
+        table.add_row(*row)
+    return table
+
+
+def _fits(checked: Checked) -> Table:
+    title = "Sentences that do not fit a scheme, and why, counted in groups of mentions"
+    table = plain_table("scheme", "sentences", "share", "reasons", title=title)
+    for fit in checked.fits.all:
+        table.add_row(
+            f"{fit.setting}{' ←' if fit is checked.fits.asked else ''}",
+            f"{fit.sentences:,}",
+            share(fit.sentences, checked.analysis.sentences),
+            ", ".join(f"{reason} {number:,}" for reason, number in fit.reasons.most_common()),
+        )
+    _right(table).columns[-1].justify = "left"
+    return table
+
+
+def _right(table: Table) -> Table:
+    for column in table.columns[1:]:
+        column.justify = "right"
+    return table
+
+
+def _example(finding: Finding, width: int) -> Iterator[Text]:
+    mentions = finding.mentions
+    first = max(min(mention.start for mention in mentions) - CONTEXT, 0)
+    last = max(mention.end for mention in mentions) + CONTEXT
+    part = Sentence(finding.sentence.words[first:last], tuple(m.shifted(-first) for m in mentions))
+    yield Text(f"  {printable(finding.place)}", style="dim")
+    drawing = draw_mentions(part, width=width - len(INDENT))
+    drawing.rstrip()
+    for line in drawing.split("\n"):
+        yield Text(INDENT) + line
+    if finding.instead is not None:
+        yield Text(f"{INDENT}expected: {printable(finding.instead.text or '')}", style="italic")

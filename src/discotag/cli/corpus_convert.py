@@ -1,0 +1,177 @@
+"""`discotag corpus convert`: a corpus from one format to another."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from discotag.cli.corpus_options import (
+    InPath,
+    Reporter,
+    Sentences,
+    SentencesOption,
+    SkipBad,
+    Words,
+    WordsOption,
+    chosen_splitter,
+    counting,
+    watched,
+)
+from discotag.errors import DiscotagError
+from discotag.mentions import Document
+from discotag.render import printable
+
+STANDARD: Final = Path("-")
+
+BY_SUFFIX: Final = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "w2ner",
+    ".txt": "inline",
+    ".inline": "inline",
+    ".conll": "conll",
+    ".bio": "conll",
+    ".xml": "bioc-xml",
+}
+"""What a file is written as if nothing else is said; a folder is written as brat."""
+
+WORDS_ONLY: Final = frozenset({"inline", "conll", "w2ner"})
+"""Formats that keep sentences as words, without the text, the documents and their ids."""
+
+
+def convert(
+    source: InPath,
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="OUT",
+            help="The file to write, a folder ending in / for brat, or - for standard output.",
+        ),
+    ],
+    source_format: Annotated[
+        str | None,
+        typer.Option("--from", help="The format of IN; found from the content by default."),
+    ] = None,
+    target_format: Annotated[
+        str | None, typer.Option("--to", help="The format of OUT; by default after its ending.")
+    ] = None,
+    skip_bad: SkipBad = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite OUT if it is there.")] = False,
+    sentences: SentencesOption = Sentences.auto,
+    words: WordsOption = Words.pattern,
+) -> None:
+    """Convert a corpus to another format, a document at a time.
+
+    Endings: .jsonl is discotag's own format, which keeps everything, and what - is written as; .txt
+    is inline text, .json W2NER, .conll BIO, .xml BioC, a folder brat. --to says otherwise. What the
+    format cannot hold is refused, and nothing is written then.
+
+    [bold]Examples[/bold]
+
+    discotag corpus convert brat-folder/ corpus.jsonl
+
+    discotag corpus convert train.txt brat-folder/
+
+    discotag corpus convert train.json - --from w2ner --to inline --skip-bad
+    """
+    from discotag.corpora import read, write
+    from discotag.corpora.analysis import Analysis
+
+    path, name = chosen_target(target, target_format)
+    guard(source, path, force)
+    if path == STANDARD and isinstance(sys.stdout, TextIOWrapper):
+        # Whatever the terminal can show: a corpus is UTF-8, and no character may be replaced.
+        sys.stdout.reconfigure(encoding="utf-8", errors="strict", newline="\n")
+    reporter, analysis = Reporter(skip_bad), Analysis()
+    with counting("Converting") as progress:
+        documents = read(
+            source,
+            source_format,
+            splitter=chosen_splitter(sentences, words),
+            report=reporter.report,
+        )
+        losses = Losses()
+        if name in WORDS_ONLY:
+            documents = losses.watch(documents)
+        write(watched(documents, analysis, progress), path, name)
+    reporter.close()
+    if losses.documents:
+        print(
+            f"{name} keeps words and mentions only: texts, ids and borders of "
+            f"{losses.documents:,} documents are not in it",
+            file=sys.stderr,
+        )
+    print(
+        f"wrote {printable(str(path))} as {name}: {analysis.documents:,} documents, "
+        f"{analysis.sentences:,} sentences, {analysis.mentions:,} mentions; "
+        f"left out with errors: {reporter.errors:,}",
+        file=sys.stderr,
+    )
+
+
+class Losses:
+    """Counts documents that have more than words and mentions."""
+
+    def __init__(self) -> None:
+        self.documents = 0
+
+    def watch(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """The same documents."""
+        for document in documents:
+            alone = len(document.sentences) == 1 and document.sentences[0].text is None
+            self.documents += not alone or document.id is not None
+            yield document
+
+
+def chosen_target(target: str, name: str | None) -> tuple[Path, str]:
+    """Where to write and the name of the format to write.
+
+    Raises:
+        DiscotagError: The format is not known, cannot be written, or is not clear.
+    """
+    from discotag.corpora import FORMATS
+    from discotag.corpora.registry import named_format
+
+    path = Path(target)
+    if name is None:
+        if path == STANDARD:
+            name = "jsonl"
+        elif target.endswith("/") or path.is_dir():
+            name = "brat"
+        else:
+            name = BY_SUFFIX.get(path.suffix.lower())
+    if name is None:
+        known = ", ".join(each.name for each in FORMATS.values() if each.write is not None)
+        raise DiscotagError(
+            f"{target}: no format is known by this ending; say --to with one of {known}"
+        )
+    chosen = named_format(name)
+    if chosen.write is None:
+        raise DiscotagError(f"{name} can be read, not written; choose another format with --to")
+    if chosen.folder and path == STANDARD:
+        raise DiscotagError(f"{name} is a folder of files and cannot be written to -")
+    if chosen.folder and path.is_file():
+        raise DiscotagError(f"{path} is a file; {name} is written to a folder")
+    if not chosen.folder and path.is_dir():
+        raise DiscotagError(f"{path} is a folder; {name} is written to a file")
+    return path, name
+
+
+def guard(source: Path, target: Path, force: bool) -> None:
+    """Keep from overwriting what is there.
+
+    Raises:
+        DiscotagError: The target is there and `force` is not given, or is what is read.
+    """
+    if target == STANDARD:
+        return
+    if source != STANDARD and target.resolve().is_relative_to(source.resolve()):
+        raise DiscotagError(f"{target} is part of what is read, {source}; write elsewhere")
+    taken = target.exists() and not (target.is_dir() and not any(target.iterdir()))
+    if taken and not force:
+        raise DiscotagError(f"{target} is there already; say --force to overwrite it")

@@ -1,0 +1,155 @@
+"""`discotag corpus split`: a corpus into parts for training, development and test."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from discotag.cli.corpus_convert import guard
+from discotag.cli.corpus_options import (
+    AsJson,
+    InFormat,
+    Reporter,
+    Sentences,
+    SentencesOption,
+    SkipBad,
+    Words,
+    WordsOption,
+    chosen_splitter,
+    counting,
+    plain_console,
+    plain_table,
+    share,
+    watched,
+)
+from discotag.errors import DiscotagError
+from discotag.render import printable
+
+if TYPE_CHECKING:
+    from discotag.corpora.analysis import Analysis
+
+SHOWN: Final = (
+    "documents",
+    "sentences",
+    "discontinuous_sentences",
+    "mentions",
+    "discontinuous_mentions",
+)
+
+
+def split(
+    source: Annotated[Path, typer.Argument(metavar="IN", help="A file or a folder.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="OUT_FOLDER", help="Where to write a file for each part.")
+    ],
+    parts: Annotated[
+        str, typer.Option(help="The parts and how much of the corpus each should have.")
+    ] = "train=0.8,dev=0.1,test=0.1",
+    seed: Annotated[int, typer.Option(help="Another number gives another split.")] = 0,
+    format: InFormat = None,
+    target_format: Annotated[str, typer.Option("--to", help="The format of the parts.")] = "jsonl",
+    skip_bad: SkipBad = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite parts that are there.")] = False,
+    as_json: AsJson = False,
+    sentences: SentencesOption = Sentences.auto,
+    words: WordsOption = Words.pattern,
+) -> None:
+    """Split a corpus into parts, by document.
+
+    The parts get their shares of documents, sentences, mentions and discontinuous mentions, as well
+    as whole documents allow. The same corpus and seed give the same parts; the order of documents
+    with ids does not matter. The corpus is read once to count, and once for each part.
+
+    [bold]Examples[/bold]
+
+    discotag corpus split corpus.jsonl parts/
+
+    discotag corpus split brat-folder/ parts/ --parts train=0.7,test=0.3 --seed 7 --to brat
+    """
+    from discotag.corpora import read, write
+    from discotag.corpora.analysis import Analysis
+    from discotag.corpora.files import file_name
+    from discotag.corpora.registry import named_format
+    from discotag.corpora.splitting import Index, parse_parts, pick
+
+    if source == Path("-"):
+        raise DiscotagError("split reads the corpus several times: give a file, not -")
+    shares = parse_parts(parts)
+    chosen = named_format(target_format)
+    if chosen.write is None:
+        raise DiscotagError(f"{chosen.name} can be read, not written; choose another with --to")
+    ending = "" if chosen.folder else chosen.suffixes[0]
+    targets = [folder / f"{file_name(name)}{ending}" for name in shares]
+    for target in targets:
+        guard(source, target, force)
+    splitter = chosen_splitter(sentences, words)
+    reporter, index = Reporter(skip_bad), Index()
+    with counting("Counting") as progress:
+        documents = read(source, format, splitter=splitter, report=reporter.report)
+        for document in watched(documents, Analysis(), progress):
+            index.add(document)
+    reporter.close()
+    if not index:
+        raise DiscotagError(f"{source}: there is no document to split")
+    numbers = index.assign(list(shares.values()), seed)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DiscotagError(f"{folder}: {(error.strerror or str(error)).lower()}") from None
+    counts: dict[str, Analysis] = {}
+    for wanted, (name, target) in enumerate(zip(shares, targets, strict=True)):
+        counts[name] = analysis = Analysis()
+        with counting(f"Writing {name}") as progress:
+            # Problems were told of when the corpus was counted.
+            again = read(source, format, splitter=splitter, report=_ignore)
+            chosen_documents = pick(again, numbers, wanted, str(source))
+            write(watched(chosen_documents, analysis, progress), target, chosen.name)
+    if index.only_sentences:
+        print(
+            "each sentence is a document of its own here: sentences of one text may fall into "
+            "different parts",
+            file=sys.stderr,
+        )
+    for name, analysis in counts.items():
+        if not analysis.documents:
+            print(f"the part {printable(name)} is empty: too few documents", file=sys.stderr)
+    if as_json:
+        print(json.dumps(_data(counts, targets, seed), ensure_ascii=False))
+    else:
+        _show(counts, folder)
+
+
+def _ignore(problem: object) -> None:
+    pass
+
+
+def _data(counts: dict[str, Analysis], targets: list[Path], seed: int) -> dict[str, object]:
+    return {
+        "seed": seed,
+        "parts": {
+            name: {"path": str(target), **{key: getattr(analysis, key) for key in SHOWN}}
+            for (name, analysis), target in zip(counts.items(), targets, strict=True)
+        },
+    }
+
+
+def _show(counts: dict[str, Analysis], folder: Path) -> None:
+    table = plain_table("part", *(key.replace("_", " ") for key in SHOWN))
+    wholes = {key: sum(getattr(each, key) for each in counts.values()) for key in SHOWN}
+    for name, analysis in counts.items():
+        cells = (getattr(analysis, key) for key in SHOWN)
+        shown = (
+            f"{cell:,} ({share(cell, whole)})"
+            for cell, whole in zip(cells, wholes.values(), strict=True)
+        )
+        table.add_row(printable(name), *shown)
+    table.add_section()
+    table.add_row("all", *(f"{whole:,}" for whole in wholes.values()))
+    for column in table.columns[1:]:
+        column.justify = "right"
+    plain_console().print(table)
+    print(f"wrote {printable(str(folder))}", file=sys.stderr)

@@ -1,0 +1,155 @@
+"""What is in a corpus, in numbers: sizes, labels, fragments, gaps, overlaps."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Final
+
+from discotag.mentions import Document, Mention, Sentence
+
+OVERLAPS: Final = {
+    "nested": "all words of one are words of the other, which has more",
+    "crossing": "they share words, and each has others",
+    "same_words": "they have the same words",
+}
+"""How two mentions that share words can lie."""
+
+
+@dataclass(slots=True)
+class LabelCounts:
+    """The mentions of a label, and the first sentence that has one, counted from 1."""
+
+    mentions: int = 0
+    discontinuous: int = 0
+    first_sentence: int = 0
+
+
+@dataclass(slots=True)
+class Analysis:
+    """Counts over a corpus; memory does not grow with it, only with the number of labels.
+
+    Attributes:
+        documents: How many documents.
+        sentences: How many sentences.
+        words: How many words.
+        mentions: How many mentions.
+        discontinuous_mentions: How many of them have more than one fragment.
+        sentences_with_mentions: How many sentences have any.
+        discontinuous_sentences: How many sentences have a discontinuous one.
+        labels: For each label its counts.
+        fragments: How many mentions have so many fragments.
+        gap_lengths: How many gaps have so many words.
+        overlaps: How many pairs of mentions lie so; the keys are those of `OVERLAPS`.
+        mentions_per_group: How many groups of mentions that share words have so many mentions; a
+            discontinuous mention that shares none is a group of one.
+
+    Example:
+        >>> analysis = Analysis()
+        >>> analysis.add(Document([Sentence(["toes", "hurt"], [Mention("ADR", [(0, 2)])])]))
+        >>> analysis.words, analysis.mentions, analysis.discontinuous_mentions
+        (2, 1, 0)
+    """
+
+    documents: int = 0
+    sentences: int = 0
+    words: int = 0
+    mentions: int = 0
+    discontinuous_mentions: int = 0
+    sentences_with_mentions: int = 0
+    discontinuous_sentences: int = 0
+    labels: dict[str, LabelCounts] = field(default_factory=dict)
+    fragments: Counter[int] = field(default_factory=Counter)
+    gap_lengths: Counter[int] = field(default_factory=Counter)
+    overlaps: Counter[str] = field(default_factory=Counter)
+    mentions_per_group: Counter[int] = field(default_factory=Counter)
+
+    def add(self, document: Document) -> None:
+        """Count a document."""
+        self.documents += 1
+        for sentence in document.sentences:
+            self.add_sentence(sentence)
+
+    def add_sentence(self, sentence: Sentence) -> None:
+        """Count a sentence, and no document."""
+        self.sentences += 1
+        self.words += len(sentence.words)
+        if not sentence.mentions:
+            return
+        self.sentences_with_mentions += 1
+        before = self.discontinuous_mentions
+        for mention in sentence.mentions:
+            self._add_mention(mention)
+        if self.discontinuous_mentions > before:
+            self.discontinuous_sentences += 1
+        for group in _groups(sentence.mentions):
+            if len(group) == 1 and not group[0].discontinuous:
+                continue
+            self.mentions_per_group[len(group)] += 1
+            for number, mention in enumerate(group):
+                for other in group[number + 1 :]:
+                    kind = _overlap(set(mention.words), set(other.words))
+                    if kind is not None:
+                        self.overlaps[kind] += 1
+
+    def as_data(self) -> dict[str, Any]:
+        """Plain data; histograms in the order of their keys, labels by their number."""
+        labels = sorted(self.labels.items(), key=lambda item: (-item[1].mentions, item[0]))
+        return {
+            "documents": self.documents,
+            "sentences": self.sentences,
+            "words": self.words,
+            "mentions": self.mentions,
+            "discontinuous_mentions": self.discontinuous_mentions,
+            "sentences_with_mentions": self.sentences_with_mentions,
+            "discontinuous_sentences": self.discontinuous_sentences,
+            "labels": {
+                label: {"mentions": each.mentions, "discontinuous": each.discontinuous}
+                for label, each in labels
+            },
+            "fragments": dict(sorted(self.fragments.items())),
+            "gap_lengths": dict(sorted(self.gap_lengths.items())),
+            "overlaps": {kind: self.overlaps[kind] for kind in OVERLAPS},
+            "mentions_per_group": dict(sorted(self.mentions_per_group.items())),
+        }
+
+    def _add_mention(self, mention: Mention) -> None:
+        self.mentions += 1
+        counts = self.labels.get(mention.label)
+        if counts is None:
+            counts = self.labels[mention.label] = LabelCounts(first_sentence=self.sentences)
+        counts.mentions += 1
+        self.fragments[len(mention.fragments)] += 1
+        if mention.discontinuous:
+            self.discontinuous_mentions += 1
+            counts.discontinuous += 1
+            gaps = (right[0] - left[1] for left, right in pairwise(mention.fragments))
+            self.gap_lengths.update(gaps)
+
+
+def _groups(mentions: Sequence[Mention]) -> Iterator[list[Mention]]:
+    """The mentions, those together that share words with each other or with a third."""
+    open_groups: list[tuple[set[int], int, list[Mention]]] = []  # their words, their end, they
+    for mention in mentions:  # in the order of their first words
+        words, end, members = set(mention.words), mention.end, [mention]
+        apart = []
+        for group in open_groups:
+            if group[1] <= mention.start:  # it can meet no later one
+                yield group[2]
+            elif group[0].isdisjoint(words):
+                apart.append(group)
+            else:
+                words, end, members = words | group[0], max(end, group[1]), [*group[2], *members]
+        open_groups = [*apart, (words, end, members)]
+    for group in open_groups:
+        yield group[2]
+
+
+def _overlap(one: set[int], other: set[int]) -> str | None:
+    if one == other:
+        return "same_words"
+    if one.isdisjoint(other):
+        return None
+    return "nested" if one < other or other < one else "crossing"

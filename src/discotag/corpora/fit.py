@@ -1,0 +1,104 @@
+"""Which sentences fit which scheme, and why not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from discotag.mentions import Sentence
+from discotag.scheme import Incompatible
+from discotag.scheme.layers import find_layers
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What of a scheme decides whether mentions fit: neither labels nor naming do.
+
+    Example:
+        >>> print(Setting(3, gap_mentions=True))
+        3 slots, gap mentions
+    """
+
+    slots: int
+    gap_mentions: bool = False
+
+    def __str__(self) -> str:
+        if self.slots < 2:  # a mention set fills two slots or more
+            return "BIO"
+        return f"{self.slots} slots{', gap mentions' if self.gap_mentions else ''}"
+
+
+BIO: Final = Setting(0)
+COMPARED: Final = (BIO, Setting(2), Setting(2, True), Setting(3), Setting(3, True))
+"""The schemes that every corpus is held against; two slots without gap mentions are the paper's."""
+
+
+@dataclass(slots=True)
+class Fit:
+    """How a corpus fits one scheme.
+
+    Attributes:
+        setting: The scheme.
+        sentences: How many sentences do not fit.
+        discontinuous_sentences: How many of these have a discontinuous mention.
+        reasons: For each reason how many groups of mentions do not fit: mentions that share words
+            and are no mention set, or a set with what stands in its span and may not.
+    """
+
+    setting: Setting
+    sentences: int = 0
+    discontinuous_sentences: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+
+    def as_data(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "name": str(self.setting),
+            "slots": self.setting.slots,
+            "gap_mentions": self.setting.gap_mentions,
+            "incompatible_sentences": self.sentences,
+            "incompatible_discontinuous_sentences": self.discontinuous_sentences,
+            "reasons": dict(self.reasons.most_common()),
+        }
+
+
+class Fits:
+    """How a corpus fits the schemes of `COMPARED` and the one that was asked for.
+
+    Args:
+        asked: The scheme that was asked for.
+
+    Example:
+        >>> from discotag.mentions import Mention
+        >>> fits = Fits(Setting(2))
+        >>> pain = Mention("ADR", [(0, 1), (2, 3), (4, 5)])
+        >>> [problem.reason for problem in fits.add(Sentence("a b c d e".split(), [pain]))]
+        ['too_many_slots']
+        >>> [str(fit.setting) for fit in fits.all if fit.sentences == 0]
+        ['3 slots', '3 slots, gap mentions']
+    """
+
+    def __init__(self, asked: Setting) -> None:
+        settings = COMPARED if asked in COMPARED else (*COMPARED, asked)
+        self.all = tuple(Fit(setting) for setting in settings)
+        self.asked = self.all[settings.index(asked)]
+
+    def add(self, sentence: Sentence) -> list[Incompatible]:
+        """Count a sentence; return why it does not fit the scheme that was asked for."""
+        length, mentions = len(sentence.words), sentence.mentions
+        # What fits BIO fits every scheme, and nearly all sentences do.
+        if not find_layers(length, mentions, BIO.slots, BIO.gap_mentions)[1]:
+            return []
+        discontinuous = any(mention.discontinuous for mention in mentions)
+        asked: list[Incompatible] = []
+        for fit in self.all:
+            slots, gap_mentions = fit.setting.slots, fit.setting.gap_mentions
+            problems = find_layers(length, mentions, slots, gap_mentions)[1]
+            if problems:
+                fit.sentences += 1
+                fit.discontinuous_sentences += discontinuous
+                fit.reasons.update(problem.reason for problem in problems)
+            if fit is self.asked:
+                asked = problems
+        return asked

@@ -1,0 +1,223 @@
+"""Annotations that look wrong, found from how mentions share words and gaps.
+
+The rules are after Corro (2024), section "Discontinuity Analysis", which found annotation errors
+among what its scheme cannot hold. They would rather miss an error than raise a false alarm, and none
+of them is certain: each finding is for a person to look at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, permutations
+from typing import Final
+
+from discotag.mentions import Fragment, Mention, Sentence
+from discotag.scheme import Incompatible
+from discotag.scheme.layers import find_layers
+from discotag.scheme.tags import SLOT_NAMES
+
+RULES: Final = {
+    "joined_alternatives": "a mention leaves out nothing but 'and', 'or' or '/' between its words: "
+    "two alternatives seem to be joined into one mention",
+    "shared_part_alone": "of 'A and B C', 'A C' and 'C' are mentions: "
+    "'B' seems to be missing from the second",
+    "shared_part_missing": "of 'A and B C', 'A C' and 'B' are mentions: "
+    "'C' seems to be missing from the second",
+    "nearer_words_missing": "of 'A B C and D', 'A B D' and 'B C' are mentions: "
+    "'A' seems to be missing from the second",
+    "odd_one_out": "all mentions here but one have the same words in common",
+    "combination_missing": "one more mention, and every combination would be one",
+}
+"""Each rule in words; A, B, C and D stand for one or more words."""
+
+COORDINATORS: Final = frozenset({"and", "or", "nor", "and/or", "&", "/"})
+"""What stands between alternatives, in English; with a comma before it or without."""
+
+MOST_MISSING_WORDS: Final = 3
+"""A part that was left out is not longer: what is longer is seldom one alternative of two."""
+
+MAJORITY: Final = 3
+"""So many mentions that agree make another odd. With two, the other way round is as likely: of four
+such groups in CRAFT, none was an error."""
+
+MOST_IN_GROUP: Final = 12
+"""In larger groups no missing combination is looked for: there are too many triples."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suspicion:
+    """Mentions that look wrong.
+
+    Attributes:
+        rule: One of `RULES`.
+        mentions: Those that do not go together, the one that looks wrong first.
+        instead: What one would expect in its place, or in addition; None where that is not clear.
+    """
+
+    rule: str
+    mentions: tuple[Mention, ...]
+    instead: Mention | None
+
+
+def find_suspicions(sentence: Sentence) -> list[Suspicion]:
+    """The mentions of a sentence that look wrong.
+
+    Example:
+        >>> words = "hepatic and cardiac failure".split()
+        >>> both = [Mention("ADR", [(0, 1), (2, 4)]), Mention("ADR", [(2, 4)])]
+        >>> suspicion, = find_suspicions(Sentence(words, both))
+        >>> suspicion.rule, suspicion.instead.fragments
+        ('joined_alternatives', ((0, 1), (3, 4)))
+    """
+    mentions = tuple(dict.fromkeys(sentence.mentions))
+    words = [word.lower() for word in sentence.words]
+    found: list[Suspicion] = []
+    for mention in mentions:
+        if mention.discontinuous:
+            others = [other for other in mentions if other.label == mention.label]
+            found += _joined_alternatives(words, mention, others)
+            found += _around_gaps(words, mention, others)
+    length = len(words)
+    for problem in find_layers(length, mentions, len(SLOT_NAMES), True)[1]:
+        found += _in_group(length, problem)
+    return found
+
+
+def _joined_alternatives(
+    words: Sequence[str], mention: Mention, others: Sequence[Mention]
+) -> Iterator[Suspicion]:
+    for left, right in pairwise(mention.fragments):
+        if not _coordinates(words[left[1] : right[0]]):
+            continue
+        instead: Mention | None = None
+        beside = [mention]
+        for other in others:
+            if other == mention or not {left, right}.intersection(other.fragments):
+                continue
+            beside.append(other)
+            # Of two words, the one next to the coordinator is the alternative, the other is shared.
+            if other.fragments == (right,) and right[1] - right[0] == 2:
+                instead = _without(mention, right[0])
+            elif other.fragments == (left,) and left[1] - left[0] == 2:
+                instead = _without(mention, left[1] - 1)
+        yield Suspicion("joined_alternatives", tuple(beside), instead)
+        return
+
+
+def _around_gaps(
+    words: Sequence[str], mention: Mention, others: Sequence[Mention]
+) -> Iterator[Suspicion]:
+    """Continuous mentions that have too little of a discontinuous one around its gaps."""
+    for left, right in pairwise(mention.fragments):
+        for other in others:
+            if other.discontinuous:
+                continue
+            start, end = fragment = other.fragments[0]
+            rule, expected = "", fragment
+            if len(mention.fragments) == 2:
+                if fragment == right:
+                    rule = "shared_part_alone"
+                    expected = (_after_coordinator(words, left[1], right[0]), end)
+                elif fragment == left:
+                    rule = "shared_part_alone"
+                    expected = (start, _before_coordinator(words, left[1], right[0]))
+                elif end == right[0] and _coordinates(words[left[1] : start]):
+                    rule, expected = "shared_part_missing", (start, right[1])
+                elif start == left[1] and _coordinates(words[end : right[0]]):
+                    rule, expected = "shared_part_missing", (left[0], end)
+            if left[0] < start < left[1] < end <= right[0]:
+                rule, expected = "nearer_words_missing", (left[0], end)
+            elif left[1] <= start < right[0] < end < right[1]:
+                rule, expected = "nearer_words_missing", (start, right[1])
+            if expected != fragment and _is_new(expected, fragment, mention, others):
+                instead = Mention(mention.label, (expected,))
+                yield Suspicion(rule, (other, mention), instead)
+
+
+def _after_coordinator(words: Sequence[str], start: int, end: int) -> int:
+    """Where the words after the coordinator of a gap begin; `end` if the gap is not like that."""
+    return _edge(list(range(start, end)), words, end)
+
+
+def _before_coordinator(words: Sequence[str], start: int, end: int) -> int:
+    """Where the words before the coordinator of a gap end; `start` if it is not like that."""
+    edge = _edge(list(range(end - 1, start - 1, -1)), words, start - 1)
+    return edge + 1
+
+
+def _edge(places: Sequence[int], words: Sequence[str], otherwise: int) -> int:
+    """The first place after the coordinator, if few words follow it that are none."""
+    number = 0
+    while number < len(places) and _is_coordinating(words[places[number]]):
+        number += 1
+    rest = places[number:]
+    plain = not any(_is_coordinating(words[place]) for place in rest)
+    if not plain or not 0 < len(rest) <= MOST_MISSING_WORDS:
+        return otherwise
+    return rest[0] if _coordinates([words[place] for place in places[:number]]) else otherwise
+
+
+def _is_new(
+    expected: Fragment, fragment: Fragment, mention: Mention, others: Sequence[Mention]
+) -> bool:
+    """Whether no other mention has any of the words that seem to be missing."""
+    missing = set(range(*expected)) - set(range(*fragment)) - set(mention.words)
+    whole = set(range(*expected))
+    return not any(
+        missing.intersection(other.words) or whole.issubset(other.words) for other in others
+    )
+
+
+def _in_group(length: int, problem: Incompatible) -> Iterator[Suspicion]:
+    group = problem.mentions
+    if problem.reason not in ("uneven_components", "not_a_product"):
+        return
+    if len(group) > MAJORITY:
+        for odd in group:
+            instead = _as_the_rest(length, odd, [other for other in group if other != odd])
+            if instead is not None:
+                yield Suspicion("odd_one_out", (odd, *(m for m in group if m != odd)), instead)
+                return
+    if len(group) <= MOST_IN_GROUP:
+        for triple in permutations(group, 3):
+            first, second, third = (set(mention.words) for mention in triple)
+            extra = _mention(
+                group[0].label, (second - first) | (third - first) | (first & second & third)
+            )
+            if extra not in group and _is_one_set(length, [*group, extra]):
+                yield Suspicion("combination_missing", group, extra)
+                return
+
+
+def _as_the_rest(length: int, odd: Mention, rest: Sequence[Mention]) -> Mention | None:
+    """The odd mention with what the rest has in common, if they are a mention set then."""
+    if not _is_one_set(length, rest):
+        return None
+    common = set(rest[0].words).intersection(*(mention.words for mention in rest[1:]))
+    instead = _mention(odd.label, common.union(odd.words))
+    if instead in (odd, *rest) or not _is_one_set(length, [*rest, instead]):
+        return None
+    return instead
+
+
+def _is_one_set(length: int, mentions: Sequence[Mention]) -> bool:
+    layers, problems = find_layers(length, mentions, len(SLOT_NAMES), True)
+    return not problems and len(layers.sets) == 1 and not layers.continuous
+
+
+def _mention(label: str, words: set[int]) -> Mention:
+    return Mention(label, tuple((word, word + 1) for word in sorted(words)))
+
+
+def _without(mention: Mention, word: int) -> Mention:
+    return _mention(mention.label, set(mention.words) - {word})
+
+
+def _is_coordinating(word: str) -> bool:
+    return word in COORDINATORS or word == ","
+
+
+def _coordinates(words: Sequence[str]) -> bool:
+    """Whether these words are a coordinator, perhaps with a comma, and nothing else."""
+    return all(map(_is_coordinating, words)) and not COORDINATORS.isdisjoint(words)

@@ -1,0 +1,37 @@
+"""Counts in words: what the terminal and the page say alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from discotag.corpora.analysis import Analysis
+
+LAST_BAR: Final = 6
+"""Larger numbers are shown together."""
+
+
+def histogram(counts: Mapping[int, int]) -> str:
+    """How often each number is there, in a line.
+
+    Example:
+        >>> histogram({1: 20, 2: 3, 9: 1})
+        '1: 20 · 2: 3 · 7 to 9: 1'
+    """
+    bars = [f"{key}: {counts[key]:,}" for key in sorted(counts) if key <= LAST_BAR]
+    rest = {key: number for key, number in counts.items() if key > LAST_BAR}
+    if rest:
+        bars.append(f"{LAST_BAR + 1} to {max(rest)}: {sum(rest.values()):,}")
+    return " · ".join(bars) or "–"
+
+
+def shapes(analysis: Analysis) -> list[tuple[str, str]]:
+    """What mentions look like, each with a name."""
+    overlaps = (f"{kind} {number:,}" for kind, number in analysis.overlaps.most_common())
+    return [
+        ("mentions by their fragments", histogram(analysis.fragments)),
+        ("gaps by their words", histogram(analysis.gap_lengths)),
+        ("groups that share words, by their mentions", histogram(analysis.mentions_per_group)),
+        ("pairs that share words", " · ".join(overlaps) or "–"),
+    ]
