@@ -204,11 +204,11 @@ def _in_step(
             yield truth, found
             continue
         if truth.words != found.words:
-            raise EvaluationError(f"sentence {number}, {first_difference(truth, found)}")
+            raise EvaluationError(f"sentence {number}, {_first_difference(truth, found)}")
         yield truth, found.mentions
 
 
-def first_difference(gold: Sentence, predicted: Sentence) -> str:
+def _first_difference(gold: Sentence, predicted: Sentence) -> str:
     """Where two sentences that differ in their words first do so; words count from 1."""
     both = zip_longest(gold.words, predicted.words)
     word, (one, other) = next((n, pair) for n, pair in enumerate(both, 1) if pair[0] != pair[1])
