@@ -61,9 +61,8 @@ def objects(path: Path, lists: Collection[str], report: Report) -> Iterator[Any]
         except (ijson.JSONError, DiscotagError, ValueError, SystemError) as error:
             # SystemError: what ijson makes of a number with thousands of digits
             match = FIRST_LINE.match(str(error))
-            message = (
-                "a number is too long" if isinstance(error, SystemError) else match and match[1]
-            )
+            assert match is not None  # nothing is enough
+            message = "a number is too long" if isinstance(error, SystemError) else match[1]
             report(Problem("syntax", f"not JSON: {message}", str(path)))
 
 

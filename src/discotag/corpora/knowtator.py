@@ -59,19 +59,23 @@ def read(
         report: Is told of each problem.
         texts: The folder with the texts; by default it is looked for.
     """
+    for source in sources(path, report, texts=texts):
+        document = assembled(source, splitter, report)
+        if document is not None:
+            yield document
+
+
+def sources(path: Path, report: Report, *, texts: Path | None = None) -> Iterator[Source]:
+    """What `read` reads, before it is checked and cut into words."""
     for element in elements(path, (FIRST, SECOND), report):
         first = element.tag == FIRST
         for part in (element,) if first else element.all("document"):
             name = part.attributes.get("textSource" if first else "text-file", "")
             text = _text(path, name, texts, part.line, report)
-            if text is None:
-                continue
-            annotations = _first(part, path, report) if first else _second(part, path, report)
-            identifier = name.removesuffix(".txt")
-            source = Source(identifier, [Piece(0, text)], list(annotations), str(path), part.line)
-            document = assembled(source, splitter, report)
-            if document is not None:
-                yield document
+            if text is not None:
+                found = _first(part, path, report) if first else _second(part, path, report)
+                pieces = [Piece(0, text)]
+                yield Source(name.removesuffix(".txt"), pieces, list(found), str(path), part.line)
 
 
 FORMAT: Final = Format(

@@ -12,7 +12,7 @@ from typing import Any, Final
 from discotag.corpora import jsonl
 from discotag.corpora.files import created
 from discotag.corpora.problems import CorpusError, Problem
-from discotag.corpora.recipes import cadec, psytar, share
+from discotag.corpora.recipes import cadec, craft, psytar, share
 from discotag.corpora.recipes.recipe import (
     ALL,
     PARTS,
@@ -28,7 +28,7 @@ from discotag.errors import DiscotagError
 __all__ = ["RECIPES", "Difference", "Summary", "prepare"]
 
 RECIPES: Final[dict[str, Recipe]] = {
-    recipe.name: recipe for recipe in (cadec.RECIPE, *share.RECIPES, psytar.RECIPE)
+    recipe.name: recipe for recipe in (cadec.RECIPE, *share.RECIPES, craft.RECIPE, psytar.RECIPE)
 }
 """By name."""
 
@@ -109,6 +109,10 @@ def prepare(
         raise DiscotagError(f"{recipe.name} has its own split; leave out --splits")
     _check_free(out, force)
     prepared = recipe.cook(source, order)
+    if not any(prepared.parts.values()):
+        why = f" (problems: {len(found)}; {found[0]})" if (found := prepared.problems) else ""
+        message = f"no document could be made of it; {recipe.name} needs {recipe.source}{why}"
+        raise CorpusError(Problem("missing", message, str(source)))
     return _write(recipe, source, out, order, prepared)
 
 
