@@ -21,6 +21,7 @@ KINDS: Final = {
     "crosses": "a mention that reaches across sentences",
     "not_found": "a mention whose words were not found in its sentence",
     "duplicate_id": "an id that stands for two things",
+    "dangling": "a line that refers to something that is not there",
     "duplicate": "the same mention twice",
     "ill_formed": "a tag that goes on where nothing began, read as the beginning",
     "widened": "a mention that cuts a word, widened to whole words",

@@ -6,7 +6,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from discotag.corpora import bigbio, bioc_json, bioc_xml, inline, jsonl, knowtator
+from discotag.corpora import (
+    bigbio,
+    bioc_json,
+    bioc_xml,
+    brat,
+    conll,
+    inline,
+    jsonl,
+    knowtator,
+    w2ner,
+)
 from discotag.corpora.files import STANDARD, head
 from discotag.corpora.formats import Format
 from discotag.corpora.problems import CorpusError, Problem
@@ -19,7 +29,10 @@ FORMATS: Final[dict[str, Format]] = {
         bigbio,
         bioc_json,
         jsonl,
+        brat,
+        w2ner,
         inline,
+        conll,
     )
 }
 """By name; the first that recognises a file is taken."""

@@ -104,20 +104,7 @@ def assembled(source: Source, splitter: Splitter, report: Report) -> Document | 
         message = f"{source.name}: half of a surrogate pair stands for no character"
         report(Problem("encoding", message, source.path, source.line))
         return None
-    layout, annotations = _read_in_right_unit(source, report)
-    for problem in layout.problems:
-        report(problem)
-    marked: list[Marked] = []
-    seen: set[tuple[str, tuple[Fragment, ...]]] = set()
-    for annotation in annotations:
-        mark = _checked(annotation, layout.text, source.path, report)
-        if mark is None:
-            continue
-        if (mark.label, mark.fragments) in seen:
-            message = f"{annotation.name} stands here twice"
-            report(Problem("duplicate", message, source.path, annotation.line))
-        seen.add((mark.label, mark.fragments))
-        marked.append(mark)
+    layout, marked = _marks(source, report)
 
     def complain(mark: Marked, flaw: Flaw, message: str) -> None:
         report(Problem(flaw, message, source.path, mark.line))  # only "empty" or "widened" by now
@@ -129,6 +116,11 @@ def assembled(source: Source, splitter: Splitter, report: Report) -> Document | 
         part = splitter.document(layout.text[start:end], marks, complain=complain)
         sentences += [replace(each, start=each.start + start) for each in part.sentences]
     return Document(tuple(sentences), text=layout.text, id=source.id)
+
+
+def marks(source: Source) -> list[Marked]:
+    """The annotations of a source that are good, as marks on its text."""
+    return _marks(source, lambda problem: None)[1]
 
 
 def matches(text: str, annotation: Annotation) -> bool:
@@ -219,6 +211,24 @@ class _Layout:
         if units * width >= len(coded):
             return end + units - len(coded) // width
         return start + len(coded[: units * width].decode(encoding, "ignore"))
+
+
+def _marks(source: Source, report: Report) -> tuple[_Layout, list[Marked]]:
+    layout, annotations = _read_in_right_unit(source, report)
+    for problem in layout.problems:
+        report(problem)
+    marked: list[Marked] = []
+    seen: set[tuple[str, tuple[Fragment, ...]]] = set()
+    for annotation in annotations:
+        mark = _checked(annotation, layout.text, source.path, report)
+        if mark is None:
+            continue
+        if (mark.label, mark.fragments) in seen:
+            message = f"{annotation.name}: the same mention stands here already"
+            report(Problem("duplicate", message, source.path, annotation.line))
+        seen.add((mark.label, mark.fragments))
+        marked.append(mark)
+    return layout, marked
 
 
 def _read_in_right_unit(source: Source, report: Report) -> tuple[_Layout, Sequence[Annotation]]:

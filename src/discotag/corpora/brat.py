@@ -1,0 +1,306 @@
+"""brat standoff: a text in a `.txt` file and what is marked in it in an `.ann` file beside it.
+
+A folder is read with all its folders; a document's id is its path in there, without the ending. A
+path to one of the two files reads that document alone. Offsets count the characters of the text
+file as it is: two for a Windows line end, one for a byte-order mark.
+
+A mention is a `T` line, `T1<tab>ADR 0 4;14 19<tab>Sore knees`. The text at its end is compared with
+what stands at the offsets, white space apart: brat joins fragments with a space and writes line
+breaks as spaces. The fragments that brat makes of a mention with a line break in it
+become one. Relations, events, attributes, normalisations, equivalences and notes are not read, but
+writing leaves them in place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Set
+from pathlib import Path
+from typing import Final
+
+from discotag.corpora.files import STANDARD, created, file_name, lines, read_text, why
+from discotag.corpora.formats import Format
+from discotag.corpora.problems import CorpusError, Problem, Report, strict
+from discotag.corpora.standoff import Annotation, Piece, Source, assembled, marks, writable
+from discotag.mentions import Document, Fragment
+from discotag.words import Marked, Splitter, word_runs
+
+TEXT: Final = ".txt"
+MARKS: Final = ".ann"
+
+LINE: Final = re.compile(r"(?:[TREAMN#]\S*|\*)\t[^\t]")
+"""An id or a `*`, a tab, and something."""
+
+MENTION: Final = re.compile(r"(T\S+)\t(\S+) ([^\t]*)\t(.*)", re.DOTALL)
+OFFSETS: Final = re.compile(r"([0-9]{1,18}) ([0-9]{1,18})")
+NUMBERED: Final = re.compile(r"T([0-9]{1,18})")
+
+SAME_LINE: Final = re.compile(r"[^\s](?:[^\r\n]*[^\s])?")
+"""What stands on one line, white space around it apart."""
+
+TAB: Final = "\t"
+
+
+def recognises(path: Path, head: str) -> bool:
+    """Whether a folder has `.ann` files, or a file is one, or is the text of one."""
+    if path == STANDARD:
+        return False
+    if path.is_dir():
+        return next(_files(path, MARKS), None) is not None
+    if path.name.endswith(TEXT):
+        return _beside(path, TEXT, MARKS).is_file()
+    return path.name.endswith(MARKS)
+
+
+def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
+    """A document for each pair of files.
+
+    A `.txt` file without an `.ann` file is reported and left out: what has not been annotated is
+    not a document without mentions.
+
+    Raises:
+        CorpusError: The path is neither a folder nor a `.txt` or `.ann` file.
+    """
+    if path.is_dir():
+        found = {name: path / name for end in (TEXT, MARKS) for name in _names(path, end)}
+    elif path.name.endswith((TEXT, MARKS)):
+        stem = path.name[: -len(TEXT)]
+        found = {stem: path.parent / stem}
+    else:
+        message = "brat has a folder of .txt and .ann files, or one of these"
+        raise CorpusError(Problem("missing", message, str(path)))
+    for name, place in sorted(found.items()):
+        text_file, marks_file = _with(place, TEXT), _with(place, MARKS)
+        pair = ((text_file, marks_file), (marks_file, text_file))
+        alone = [there for there, other in pair if there.is_file() and not other.is_file()]
+        if alone:
+            other = marks_file if alone[0] == text_file else text_file
+            hint = "; make an empty one if nothing is marked in this text"
+            message = f"there is no {other.name} beside it{hint if other == marks_file else ''}"
+            report(Problem("missing", message, str(alone[0])))
+            continue
+        text = read_text(text_file, report, encoding="utf-8")
+        if text is None:
+            continue
+        annotations = list(_annotations(lines(marks_file, report), marks_file, report))
+        source = Source(name, [Piece(0, text)], annotations, str(marks_file))
+        document = assembled(source, splitter, report)
+        if document is not None:
+            yield document
+
+
+def write(documents: Iterable[Document], path: Path) -> None:
+    """Write a `.txt` and an `.ann` file for each document, named by its id or else its number.
+
+    An `.ann` file that is there already is brought up to date: lines of mentions that the document
+    still has stay as they are, also where they cut a word, and so do all lines that are no good
+    mention; what is new comes after them; mentions that are gone are taken out. A text that
+    is there already is never changed. Scores are not kept.
+
+    Raises:
+        CorpusError: A document cannot be written: its id is no name of a file or stands for two
+            documents, another text is there already, or a mention is gone that another
+            line, say a relation, refers to. Documents ahead of it have been written.
+    """
+    if path == STANDARD:
+        raise CorpusError(Problem("missing", "brat is written to a folder", str(path)))
+    written: set[str] = set()
+    for number, document in enumerate(documents, start=1):
+        name = f"{number:06d}" if document.id is None else document.id
+        for part in name.split("/"):
+            file_name(part)
+        if name in written:
+            message = f"two documents are called {name!r}"
+            raise CorpusError(Problem("duplicate_id", message, str(path)))
+        written.add(name)
+        _write(document, path / name)
+
+
+FORMAT: Final = Format(
+    name="brat",
+    about="brat standoff: a folder of .txt and .ann files",
+    suffixes=(MARKS,),
+    recognises=recognises,
+    read=read,
+    write=write,
+    folder=True,
+)
+
+
+def _files(folder: Path, ending: str) -> Iterator[Path]:
+    for path in folder.rglob(f"*{ending}"):
+        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if not hidden and path.is_file():
+            yield path
+
+
+def _names(folder: Path, ending: str) -> Iterator[str]:
+    for path in _files(folder, ending):
+        yield path.relative_to(folder).as_posix()[: -len(ending)]
+
+
+def _with(place: Path, ending: str) -> Path:
+    """The file at a place; not `with_suffix`, since an id may have a dot in it."""
+    return place.with_name(place.name + ending)
+
+
+def _beside(path: Path, ending: str, other: str) -> Path:
+    return path.with_name(path.name[: -len(ending)] + other)
+
+
+def _annotations(
+    rows: Iterable[tuple[int, str | None]], path: Path, report: Report
+) -> Iterator[Annotation]:
+    seen: set[str] = set()
+    for number, row in rows:
+        if row is None or not row.strip():
+            continue
+        message = ""
+        if not LINE.match(row):
+            message = "a line has an id like T1 or R1, a tab, and what it says"
+        elif row.startswith("T"):
+            annotation = _annotation(row, number)
+            if isinstance(annotation, str):
+                message = annotation
+            elif annotation.name in seen:
+                what = f"the id {annotation.name} is taken by a line above"
+                report(Problem("duplicate_id", what, str(path), number))
+            else:
+                seen.add(annotation.name)
+                yield annotation
+        if message:
+            report(Problem("syntax", message, str(path), number))
+
+
+def _annotation(row: str, number: int) -> Annotation | str:
+    """A `T` line, or what is wrong with it."""
+    match = MENTION.fullmatch(row)
+    if match is None:
+        return f"a mention looks like 'T1<tab>ADR 0 4;9 14<tab>text', not {row!r}"
+    name, label, offsets, text = match.groups()
+    fragments: list[Fragment] = []
+    for part in offsets.split(";"):
+        pair = OFFSETS.fullmatch(part)
+        if pair is None:
+            return f"{name}: offsets look like '0 4' or '0 4;9 14', not {offsets!r}"
+        fragments.append((int(pair[1]), int(pair[2])))
+    return Annotation(name, label, tuple(fragments), (text,), number)
+
+
+def _write(document: Document, place: Path) -> None:
+    text, marked = writable(document, FORMAT.name)
+    for mark in marked:
+        if mark.label.split() != [mark.label]:
+            message = f"brat cannot hold the label {mark.label!r}, which has white space in it"
+            raise CorpusError(Problem("syntax", message, str(place)))
+    text_file, marks_file = _with(place, TEXT), _with(place, MARKS)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if not text_file.exists():
+            with created(text_file) as stream:
+                stream.write(text)
+        elif text_file.read_bytes() != text.encode():
+            message = "another text is here already, and is left alone; write to another folder"
+            raise CorpusError(Problem("text_mismatch", message, str(text_file)))
+    except OSError as error:
+        raise CorpusError(Problem("missing", why(error), str(place))) from None
+    before = (read_text(marks_file, strict) or "") if marks_file.is_file() else None
+    after = _updated(before or "", document, text, marked, marks_file)
+    if after != before:
+        with created(marks_file) as stream:
+            stream.write(after)
+
+
+def _updated(before: str, document: Document, text: str, marked: list[Marked], path: Path) -> str:
+    """What an `.ann` file should say, from what it says."""
+    rows = before.split("\n")
+    end = "\r\n" if rows[0].endswith("\r") else "\n"
+    numbered = [(number, row.removesuffix("\r")) for number, row in enumerate(rows, start=1)]
+    annotations = list(_annotations(numbered, path, lambda problem: None))
+    names = {annotation.line: annotation.name for annotation in annotations}
+    words = _word_ranges(document, text)
+    good = marks(Source(None, [Piece(0, text)], annotations, str(path)))
+    gone, new = _compared(good, marked, [start for start, _ in words], [end for _, end in words])
+    _check_references(numbered, {names[line] for line in gone}, path)
+    kept = [row for number, row in enumerate(rows, start=1) if number not in gone]
+    if kept and kept[-1]:
+        kept.append("")  # the last line had no end
+    taken = (NUMBERED.match(row) for row in rows)
+    first = max((int(match[1]) for match in taken if match), default=0) + 1
+    added = [_line(f"T{number}", mark, text) for number, mark in enumerate(new, start=first)]
+    return "\n".join(kept) + "".join(f"{line}{end}" for line in added)
+
+
+def _compared(
+    before: Iterable[Marked], now: Iterable[Marked], starts: list[int], ends: list[int]
+) -> tuple[set[int], list[Marked]]:
+    """The lines of marks that are gone, and the marks that are new.
+
+    Marks are the same if they have the same label on the same words: a mark that was widened to
+    whole words when it was read has not changed by that.
+    """
+    there: defaultdict[tuple[str, tuple[Fragment, ...]], list[int]] = defaultdict(list)
+    for mark in before:
+        runs = word_runs(mark.fragments, starts, ends)
+        if runs and mark.line is not None:
+            there[mark.label, runs].append(mark.line)
+    new = []
+    for mark in now:
+        same = there[mark.label, word_runs(mark.fragments, starts, ends)]
+        if same:
+            same.pop(0)
+        else:
+            new.append(mark)
+    return {line for rest in there.values() for line in rest}, new
+
+
+def _check_references(rows: Iterable[tuple[int, str]], gone: Set[str], path: Path) -> None:
+    """Raise `CorpusError` if a line refers to a mention that is gone."""
+    for number, row in rows:
+        dangling = [name for name in _references(row) if name in gone]
+        if dangling:
+            message = (
+                f"{row.split(TAB)[0]} refers to {dangling[0]}, which is no mention of the document "
+                "any more; take this line out first, or write to another folder"
+            )
+            raise CorpusError(Problem("dangling", message, str(path), number))
+
+
+def _references(row: str) -> list[str]:
+    r"""The ids that a line refers to.
+
+    Example:
+        >>> _references("R1\tCauses Arg1:T2 Arg2:T7"), _references("#1\tAnnotatorNotes T2\tsee T7")
+        (['T2', 'T7'], ['T2'])
+    """
+    if row.startswith("T") or not LINE.match(row):
+        return []
+    said = row.split(TAB)[1].split()
+    if row.startswith(("R", "E")):
+        return [part.rpartition(":")[2] for part in said if ":" in part]
+    return said[1:] if row.startswith("*") else said[1:2]
+
+
+def _word_ranges(document: Document, text: str) -> list[Fragment]:
+    """The characters of all words of a document; without a text of its own, `text` spells it."""
+    if document.text is None:
+        return Splitter(words="spaces").word_ranges(text)
+    return [
+        (sentence.start + start, sentence.start + end)
+        for sentence in document.sentences
+        for start, end in sentence.offsets or ()
+    ]
+
+
+def _line(name: str, mark: Marked, text: str) -> str:
+    """A `T` line; a fragment with line breaks in it is written as several, as brat does."""
+    fragments = [piece for start, end in mark.fragments for piece in _on_lines(text, start, end)]
+    offsets = ";".join(f"{start} {end}" for start, end in fragments)
+    spelling = " ".join(text[start:end] for start, end in fragments).replace(TAB, " ")
+    return f"{name}\t{mark.label} {offsets}\t{spelling}"
+
+
+def _on_lines(text: str, start: int, end: int) -> Iterator[Fragment]:
+    for match in SAME_LINE.finditer(text, start, end):
+        yield match.span()
