@@ -14,7 +14,7 @@ from typing import Any, Final
 import torch
 from torch import Tensor, nn
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
-from transformers.integrations import (
+from transformers.integrations.integration_utils import (
     TensorBoardCallback,
     get_available_reporting_integrations,
 )
@@ -122,7 +122,7 @@ def fit(
                 f"batches of {settings.batch_size}; use larger batches or fewer processes"
             )
         network.layer.check = arguments.device.type == "cpu"  # it would make a GPU wait
-        arguments.warmup_steps = math.ceil(settings.warmup * len(loader) * settings.epochs)
+        arguments.warmup_steps = round(settings.warmup * len(loader) * settings.epochs)
         trainer = TaggerTrainer(
             model=Learner(network, settings.objective, settings.distil_weight),
             args=arguments,

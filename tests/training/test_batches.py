@@ -1,0 +1,78 @@
+import numpy as np
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discotag import Mention
+from discotag.model.pieces import Encoded
+from discotag.training.batches import Example, Loader, plan
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.integers(1, 50), min_size=1, max_size=300),
+    st.integers(1, 40),
+    st.integers(0, 9),
+    st.integers(0, 9),
+)
+def test_an_epoch_has_every_sentence_once_in_even_batches(sizes, batch_size, seed, epoch):
+    batches = plan(np.array(sizes), batch_size, seed, epoch)
+    assert sorted(np.concatenate(batches).tolist()) == list(range(len(sizes)))
+    lengths = {len(batch) for batch in batches}
+    assert max(lengths) <= batch_size
+    assert max(lengths) - min(lengths) <= 1
+    again = plan(np.array(sizes), batch_size, seed, epoch)
+    assert all((one == other).all() for one, other in zip(batches, again, strict=True))
+
+
+def test_epochs_and_seeds_differ_and_lengths_go_together():
+    sizes = np.random.default_rng(0).integers(1, 100, 1000)
+    orders = {
+        tuple(np.concatenate(plan(sizes, 10, seed, epoch)))
+        for seed, epoch in [(1, 0), (1, 1), (2, 0)]
+    }
+    assert len(orders) == 3
+    padded = sum(len(batch) * sizes[batch].max() for batch in plan(sizes, 10, 1, 0))
+    assert padded < 1.15 * sizes.sum()
+
+
+def _examples(number):
+    return [
+        Example(
+            Encoded([[2, *[5] * (n % 7 + 1), 3]], np.array([[0, 1]])),
+            frozenset({Mention("X", [(0, 1)])}),
+        )
+        for n in range(number)
+    ]
+
+
+def test_processes_share_each_batch():
+    examples = _examples(23)
+    whole = list(Loader(examples, 0, 6, seed=1))
+    halves = [list(Loader(examples, 0, 6, seed=1, rank=rank, world=2)) for rank in range(2)]
+    for together, *shares in zip(whole, *halves, strict=True):
+        assert sum(len(share["mentions"]) for share in shares) == len(together["mentions"])
+        assert {share["divisor"] for share in shares} == {len(together["mentions"]) / 2}
+        rows = torch.cat([share["attention_mask"].sum(1) for share in shares]).sort().values
+        assert torch.equal(rows, together["attention_mask"].sum(1).sort().values)
+
+
+def test_an_epoch_begins_with_the_same_random_state_whenever_it_begins():
+    loader = Loader(_examples(4), 0, 2, seed=1)
+    drawn = []
+    for epoch in (0, 1, 0):
+        loader.set_epoch(epoch)
+        next(iter(loader))
+        drawn.append(torch.rand(1).item())
+    assert drawn[0] == drawn[2] != drawn[1]
+
+
+def test_only_taught_batches_have_teachers():
+    taught = Example(
+        Encoded([[2, 5, 3]], np.array([[0, 1]])), None, teacher=np.full((1, 3), 1 / 3, np.float16)
+    )
+    (batch,) = Loader([taught, _examples(1)[0]], 0, 2, seed=1)
+    assert batch["teacher"].shape == (2, 1, 3)
+    assert sorted(batch["labelled"].tolist()) == [False, True]
+    (plain,) = Loader(_examples(2), 0, 2, seed=1)
+    assert "teacher" not in plain

@@ -1,0 +1,77 @@
+import json
+
+import pytest
+from learnable import CROSSED, SENTENCES, sentence, write_jsonl
+
+from discotag import Mention, Scheme, Sentence
+from discotag.errors import DiscotagError
+from discotag.training.data import balanced, find_labels, fitting, read_sentences, write_left_out
+from discotag.training.runs import choose
+from discotag.training.settings import Settings
+
+
+def test_sentences_that_do_not_fit_are_left_out_with_reasons(tmp_path):
+    empty = Sentence([])
+    kept, left_out = fitting([*SENTENCES, CROSSED, empty], Scheme(("ADR",)))
+    assert kept == SENTENCES
+    assert [(each.number, each.reasons) for each in left_out] == [
+        (6, ("interleaved_sets",)),
+        (7, ("no_words",)),
+    ]
+    write_left_out(left_out, tmp_path / "left_out.jsonl")
+    lines = [json.loads(line) for line in (tmp_path / "left_out.jsonl").read_text().splitlines()]
+    assert lines[0]["words"] == list(CROSSED.words)
+    assert lines[0]["mentions"][0] == {
+        "label": "ADR",
+        "fragments": [[0, 1], [4, 5]],
+        "text": "pain in",
+    }
+
+
+def test_bio_leaves_out_what_is_discontinuous():
+    kept, left_out = fitting(SENTENCES, Scheme(("ADR",), slots=0))
+    assert len(kept) == 3
+    assert {each.reasons for each in left_out} == {("too_many_slots",)}
+
+
+@pytest.mark.parametrize("ratio", [0.0, 0.5, 1.0, 3.0, 100.0])
+def test_balancing_keeps_all_with_mentions_and_the_order(ratio):
+    with_mentions = [sentence(f"a{n} pain", [(1, 2)]) for n in range(10)]
+    without = [sentence(f"b{n} fine") for n in range(40)]
+    mixed = [each for five in zip(with_mentions, *[iter(without)] * 4) for each in five]  # noqa: B905
+    chosen = balanced(mixed, ratio, seed=1)
+    assert [each for each in chosen if each.mentions] == with_mentions
+    assert len(chosen) == 10 + min(40, round(10 * ratio))
+    assert chosen == [each for each in mixed if each in chosen]
+    assert chosen == balanced(mixed, ratio, seed=1)
+    if ratio == 1.0:
+        assert chosen != balanced(mixed, ratio, seed=2)
+
+
+def test_a_negative_ratio_takes_all():
+    assert balanced(SENTENCES, -1.0, seed=1) == SENTENCES
+
+
+def test_labels_are_found_and_chosen(tmp_path):
+    both = Sentence(["a", "b"], [Mention("X", [(0, 1)]), Mention("Y", [(1, 2)])])
+    path = write_jsonl([both], tmp_path / "corpus.jsonl")
+    assert find_labels(read_sentences(path)) == ("X", "Y")
+    assert read_sentences(path, ["Y"])[0].mentions == (Mention("Y", [(1, 2)]),)
+
+
+def test_a_mention_given_twice_counts_once(tmp_path):
+    twice = Sentence(["a"], [Mention("X", [(0, 1)])] * 2)
+    (read,) = read_sentences(write_jsonl([twice], tmp_path / "corpus.jsonl"))
+    assert read.mentions == (Mention("X", [(0, 1)]),)
+
+
+def test_data_without_anything_to_learn_gets_one_line(tmp_path):
+    with pytest.raises(DiscotagError, match="has no mention: nothing"):
+        choose([sentence("fine")], Settings())
+    with pytest.raises(DiscotagError, match="of the labels X"):
+        choose([sentence("fine")], Settings(labels=("X",)))
+    with pytest.raises(DiscotagError, match="no sentence of the training data fits"):
+        choose([CROSSED], Settings())
+    (tmp_path / "empty.jsonl").write_text("")
+    with pytest.raises(DiscotagError):
+        read_sentences(tmp_path / "empty.jsonl")

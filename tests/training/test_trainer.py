@@ -1,0 +1,132 @@
+import numpy as np
+import pytest
+import torch
+from learnable import CROSSED, SENTENCES, learnable_encoder
+
+from discotag import Scheme
+from discotag.errors import DiscotagError
+from discotag.model.config import ModelConfig
+from discotag.model.network import Network
+from discotag.training.batches import Example, Loader
+from discotag.training.examples import make_examples
+from discotag.training.figures import Examined
+from discotag.training.learner import Learner
+from discotag.training.runs import make_network
+from discotag.training.settings import OBJECTIVES, Settings
+from discotag.training.teachers import teach
+from discotag.training.trainer import Diverged, best_of, fit
+
+FAST = {"epochs": 20, "rate": 5e-3, "batch_size": 2, "dropout": 0.0}
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    """Threads cost more than they save on matrices this small."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory):
+    return learnable_encoder(tmp_path_factory.mktemp("encoder"))
+
+
+def _network(settings, seed=1):
+    return make_network(settings, settings.scheme(("ADR",)), seed)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_every_objective_learns_by_heart(encoder, objective):
+    settings = Settings(encoder=str(encoder), objective=objective, **FAST)
+    network = _network(settings)
+    dev = [*SENTENCES, CROSSED]
+    epochs = fit(network, make_examples(network, SENTENCES, settings), dev[:-1], settings, seed=1)
+    assert len(epochs) == 20
+    assert best_of(epochs).f1 == 1.0
+    assert [epoch.step for epoch in epochs] == list(range(3, 61, 3))
+    # The network has the weights of the best epoch, not of the last.
+    assert Examined(network, SENTENCES).predict(network) == [
+        frozenset(each.mentions) for each in SENTENCES
+    ]
+    # What does not fit the scheme is still evaluated.
+    assert Examined(network, dev).score(network).all.micro.gold == 10
+
+
+def test_all_parameters_decay_and_the_rate_is_a_cosine_with_warmup(encoder, monkeypatch):
+    from discotag.training import trainer
+
+    made = []
+    monkeypatch.setattr(
+        trainer.TaggerTrainer, "fit", lambda self, epochs: made.append(self) or []
+    )
+    settings = Settings(encoder=str(encoder), **FAST)
+    network = _network(settings)
+    fit(network, make_examples(network, SENTENCES, settings), SENTENCES, settings, seed=1)
+    optimizer = made[0].create_optimizer()
+    decays = {group["weight_decay"] for group in optimizer.param_groups if group["params"]}
+    assert decays == {0.01}
+    scheduler = made[0].create_scheduler(60, optimizer)
+    rates = []
+    for _ in range(60):
+        rates.append(optimizer.param_groups[0]["lr"])
+        optimizer.step()
+        scheduler.step()
+    step = np.arange(60)
+    cosine = 0.5 * (1 + np.cos(np.pi * (step - 6) / 54))
+    assert np.allclose(rates, 5e-3 * np.where(step < 6, step / 6, cosine))
+
+
+def test_a_loss_that_is_no_number_ends_in_one_line(encoder):
+    settings = Settings(encoder=str(encoder), **FAST)
+    network = _network(settings)
+    network.layer.check = False
+    with torch.no_grad():
+        network.linear.bias.fill_(float("inf"))
+    examples = make_examples(network, SENTENCES, settings)
+    with pytest.raises(DiscotagError) as error:
+        fit(network, examples, SENTENCES, settings, seed=1)
+    assert isinstance(error.value, Diverged) or "score is" in str(error.value)
+
+
+def test_cross_entropy_with_teachers_is_that_of_distributions_over_sequences(encoder):
+    """Against a sum over all well-formed sequences."""
+    scheme = Scheme(("ADR",))
+    network = Network.from_encoder(encoder, ModelConfig(scheme)).eval()
+    torch.manual_seed(3)
+    teacher_scores = torch.randn(1, 4, len(scheme.tags))
+    marginals = network.layer.marginals(teacher_scores)
+    (encoded,) = network.pieces.encode([["pain", "in", "my", "arms"]])
+    example = Example(encoded, None, teacher=marginals[0].numpy().astype(np.float16))
+    (batch,) = Loader([example], network.pieces.pad_id, 1, seed=1)
+    with torch.no_grad():
+        found = Learner(network, "nll", 0.5)(**batch)["loss"].item()
+        arrays = ("input_ids", "attention_mask", "windows", "positions", "mask")
+        scores = network(**{name: batch[name] for name in arrays})
+
+    def log_probabilities(of):
+        tags, best = network.layer.topk(of, k=scheme.grammar.count(4))
+        order = sorted(range(tags.shape[1]), key=lambda n: tags[0, n].tolist())
+        return (best - network.layer.log_partition(of))[0, order]
+
+    truth = -(log_probabilities(teacher_scores).exp() * log_probabilities(scores)).sum().item()
+    assert found == pytest.approx(truth, abs=2e-3)  # the teacher is kept in half precision
+
+
+def test_a_student_learns_from_teachers_alone(encoder, tmp_path):
+    settings = Settings(encoder=str(encoder), **FAST)
+    teacher = _network(settings)
+    fit(teacher, make_examples(teacher, SENTENCES, settings), SENTENCES, settings, seed=1)
+    teacher.save_pretrained(tmp_path / "teacher")
+    scheme = teacher.layer.scheme
+    marginals = teach([tmp_path / "teacher"] * 2, SENTENCES, scheme)
+    assert all(np.allclose(each.sum(1), 1, atol=1e-2) for each in marginals)
+    student = _network(settings, seed=2)
+    # One sentence has gold mentions; the others are known to the teacher alone.
+    examples = make_examples(
+        student, SENTENCES[:1], settings, unlabelled=SENTENCES[1:], teacher=marginals
+    )
+    assert best_of(fit(student, examples, SENTENCES, settings, seed=2)).f1 == 1.0
+    with pytest.raises(DiscotagError, match="a teacher must have the scheme of the student"):
+        teach([tmp_path / "teacher"], SENTENCES, Scheme(("ADR",), 3))
