@@ -138,17 +138,12 @@ def _data(counts: dict[str, Analysis], targets: list[Path], seed: int) -> dict[s
 
 
 def _show(counts: dict[str, Analysis], folder: Path) -> None:
-    table = plain_table("part", *(key.replace("_", " ") for key in SHOWN))
-    wholes = {key: sum(getattr(each, key) for each in counts.values()) for key in SHOWN}
-    for name, analysis in counts.items():
-        cells = (getattr(analysis, key) for key in SHOWN)
-        shown = (
-            f"{cell:,} ({share(cell, whole)})"
-            for cell, whole in zip(cells, wholes.values(), strict=True)
-        )
-        table.add_row(printable(name), *shown)
-    table.add_section()
-    table.add_row("all", *(f"{whole:,}" for whole in wholes.values()))
+    table = plain_table("", *map(printable, counts), "all")
+    for key in SHOWN:
+        numbers = [getattr(analysis, key) for analysis in counts.values()]
+        whole = sum(numbers)
+        cells = (f"{number:,} ({share(number, whole)})" for number in numbers)
+        table.add_row(key.replace("_", " "), *cells, f"{whole:,}")
     for column in table.columns[1:]:
         column.justify = "right"
     plain_console().print(table)

@@ -53,8 +53,9 @@ class Index:
         """The number of the part that each document goes to.
 
         Documents with many discontinuous mentions go first, large ones before small ones; among
-        those that are alike the seed and the document's id decide. Each goes to the part that is
-        least full with it, on the mean of documents, sentences, mentions and discontinuous ones.
+        those that are alike the seed and the document's id decide. Each goes to the part whose
+        numbers of documents, sentences, mentions and discontinuous mentions it brings nearest to
+        the part's share of all that have been assigned, by chi square.
 
         Args:
             shares: For each part how much of the corpus it should have; they are relative.
@@ -77,20 +78,26 @@ class Index:
             ),
         )
         columns = [column for column in self._columns() if any(column)]
-        wholes = [sum(column) for column in columns]
-        rooms = [[share / sum(shares) * whole for whole in wholes] for share in shares]
+        weights = [1 / sum(column) ** 2 for column in columns]
+        expected = [share / sum(shares) for share in shares]
+        passed = [0] * len(columns)
         filled = [[0] * len(columns) for _ in shares]
         parts = array("L", bytes(array("L").itemsize * len(self)))
         for number in order:
             sizes = [column[number] for column in columns]
-            fullness = [
-                sum((has + size) / room for has, size, room in zip(had, sizes, given, strict=True))
-                for had, given in zip(filled, rooms, strict=True)
+            passed = [before + size for before, size in zip(passed, sizes, strict=True)]
+            # How much the squared distance to the expected sizes, over these, grows in each part.
+            growth = [
+                sum(
+                    weight * size * (2 * (has - due * total) + size)
+                    for weight, size, has, total in zip(weights, sizes, had, passed, strict=True)
+                )
+                / due
+                for had, due in zip(filled, expected, strict=True)
             ]
-            part = fullness.index(min(fullness))
+            part = growth.index(min(growth))
             parts[number] = part
-            for measure, size in enumerate(sizes):
-                filled[part][measure] += size
+            filled[part] = [has + size for has, size in zip(filled[part], sizes, strict=True)]
         return parts
 
     def _columns(self) -> list[Sequence[int]]:

@@ -1,8 +1,8 @@
 """Annotations that look wrong, found from how mentions share words and gaps.
 
 The rules are after Corro (2024), section "Discontinuity Analysis", which found annotation errors
-among what its scheme cannot hold. They would rather miss an error than raise a false alarm, and none
-of them is certain: each finding is for a person to look at.
+among what its scheme cannot hold. They would rather miss an error than raise a false alarm, and
+none of them is certain: each finding is for a person to look at.
 """
 
 from __future__ import annotations
