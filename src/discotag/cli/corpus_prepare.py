@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -23,16 +22,19 @@ from discotag.corpora.recipes.recipe import Progress as Tell
 from discotag.corpora.recipes.recipe import no_progress
 from discotag.render import printable
 
-Corpus = StrEnum("Corpus", list(RECIPES))
+NAMES = ", ".join(RECIPES)
 
 
 def prepare(
-    corpus: Annotated[Corpus, typer.Argument(help="Which corpus it is.")],
+    corpus: Annotated[str, typer.Argument(help=f"Which corpus it is: {NAMES}.")],
     source: Annotated[Path, typer.Argument(help="What was downloaded: file, archive or folder.")],
     out: Annotated[Path, typer.Argument(help="The folder to write to; made if need be.")],
     labels: Annotated[
         str | None,
-        typer.Option(help="Labels to keep, with commas between, or 'all'.", show_default="ADR, …"),
+        typer.Option(
+            help="Labels to keep, with commas between, or 'all'. By default ADR of cadec and "
+            "psytar, all of the others."
+        ),
     ] = None,
     splits: Annotated[
         list[Path] | None,
@@ -48,9 +50,9 @@ def prepare(
 ) -> None:
     """Make training files of a corpus as it was downloaded, and check its published counts.
 
-    Writes train.jsonl, dev.jsonl and test.jsonl (cadec without --splits: all.jsonl), report.json, and
-    problems.jsonl with all that was left out or changed. Counts that differ from the published ones
-    are reported; the files are written all the same.
+    Writes train.jsonl, dev.jsonl and test.jsonl (cadec without --splits: all.jsonl), report.json,
+    and problems.jsonl with all that was left out or changed. Counts that differ from the published
+    ones are reported; the files are written all the same.
 
     [bold]Examples[/bold]
 
@@ -60,12 +62,14 @@ def prepare(
 
     discotag corpus prepare share2013 shareclefehealth2013/ share2013 --splits dev.txt
     """
+    if corpus not in RECIPES:
+        raise typer.BadParameter(f"there is no recipe for {corpus!r}; there are {NAMES}")
     chosen = None if labels is None else [label.strip() for label in labels.split(",")]
     if chosen is not None and not all(chosen):
         raise typer.BadParameter("--labels needs names with commas between, such as ADR,Drug")
     with _progress() as tell:
         summary = prepare_corpus(
-            corpus.value,
+            corpus,
             source,
             out,
             labels=chosen,
@@ -84,12 +88,12 @@ def prepare(
 
 def _show(summary: Summary) -> None:
     console = Console(highlight=False, markup=False, emoji=False)
-    table = Table("part", title=f"{summary.recipe}: {', '.join(summary.labels)}")
-    counts = {part: asdict(count) for part, count in summary.parts.items()}
-    for name in next(iter(counts.values())):
-        table.add_column(name.replace("_", " "), justify="right")
-    for part, count in counts.items():
-        table.add_row(part, *(f"{number:,}" for number in count.values()))
+    table = Table("", *summary.parts, title=f"{summary.recipe}: {', '.join(summary.labels)}")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    counts = [asdict(count) for count in summary.parts.values()]
+    for name in counts[0]:
+        table.add_row(name.replace("_", " "), *(f"{count[name]:,}" for count in counts))
     console.print(table)
     facts = Table("in the source", "", box=None, pad_edge=False)
     for fact, number in summary.facts.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import tarfile
 import tempfile
 import zipfile
@@ -22,9 +23,14 @@ MAX_ENTRIES: Final = 200_000
 MAX_UNPACKED: Final = 4 << 30
 """Bytes that are written when unpacking, all files together."""
 
+MAX_TAPE: Final = 32 << 30
+"""Bytes of a tar file, decompressed: it is read to its end whatever is wanted of it."""
+
 CHUNK: Final = 1 << 20
 
 ARCHIVES: Final = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+
+DAMAGED: Final = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError)
 
 Wanted = Callable[[str], bool]
 
@@ -66,7 +72,7 @@ def unpacked(source: Path, wanted: Wanted = lambda name: True) -> Iterator[Path]
         folder = Path(name)
         try:
             _unpack(source, folder, wanted)
-        except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError) as error:
+        except DAMAGED as error:
             _fail(source, f"the archive is damaged: {error}")
         except (NotImplementedError, RuntimeError) as error:  # compression unknown, or a password
             _fail(source, f"the archive cannot be unpacked: {error}")
@@ -113,7 +119,13 @@ def _entries(source: Path) -> Iterator[Entry]:
                     yield Entry(info.filename, partial(_zip_content, packed, info))
     elif tarfile.is_tarfile(source):
         with tarfile.open(source) as tape:
+            passed = 0
             for member in tape:
+                passed += member.size
+                if passed > MAX_TAPE:
+                    _fail(
+                        source, f"the archive unpacks to too much, at {member.name!r}", "too_long"
+                    )
                 if not member.isdir():
                     yield Entry(member.name, partial(_tar_content, tape, member))
     else:
