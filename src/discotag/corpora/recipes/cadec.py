@@ -173,7 +173,8 @@ def _marks(path: Path, text: str, report: Report) -> Iterator[Marked]:
         )
         mark = Marked(match["label"], tuple(fragments), line=number)
         there = " ".join(text[start:end] for start, end in fragments)
-        if match["text"] is not None and there.split() != match["text"].split():
+        inside = fragments[-1][1] <= len(text)
+        if inside and match["text"] is not None and there.split() != match["text"].split():
             message = f"{match['id']} is {match['text']!r}, at its offsets is {there!r}; it is kept"
             report(Problem("text_mismatch", message, str(path), number))
         yield mark

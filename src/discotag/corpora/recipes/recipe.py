@@ -126,7 +126,7 @@ def part_of(name: str, shares: Mapping[str, int] = SHARES) -> str:
 
     Example:
         >>> part_of("lexapro.1"), part_of("lexapro.2")
-        ('train', 'train')
+        ('train', 'test')
     """
     place = int.from_bytes(hashlib.sha256(name.encode()).digest()) % sum(shares.values())
     for part, share in shares.items():
