@@ -3,9 +3,9 @@
 import json
 
 import torch
-from tiny import tiny_tokenizer
 
 from discotag import Mention, Sentence
+from tiny import tiny_tokenizer
 
 
 def learnable_encoder(folder):

@@ -1,13 +1,12 @@
 from collections import Counter
 from pathlib import Path
 
-from inline import read_inline
-from learnable import SENTENCES
-
 from discotag import Scheme
 from discotag.lexicon import Lexicon
 from discotag.training.augment import augment
 from discotag.training.data import find_labels, fitting
+from inline import read_inline
+from learnable import SENTENCES
 
 LEXICON = Lexicon(["arm", "shoulder", "knee"])
 SCHEME = Scheme(("ADR",))
@@ -49,7 +48,9 @@ def test_real_sentences_stay_sound():
     assert len(new) > 20
     assert not any(scheme.problems(len(each.words), each.mentions) for each in new)
     old = Counter(len(each.mentions) for each in kept if _has_set(scheme, each))
-    assert Counter(len(each.mentions) for each in new) == Counter({n: 2 * c for n, c in old.items()})
+    assert Counter(len(each.mentions) for each in new) == Counter(
+        {n: 2 * c for n, c in old.items()}
+    )
 
 
 def _has_set(scheme, sentence):

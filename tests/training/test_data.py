@@ -1,13 +1,13 @@
 import json
 
 import pytest
-from learnable import CROSSED, SENTENCES, sentence, write_jsonl
 
 from discotag import Mention, Scheme, Sentence
 from discotag.errors import DiscotagError
 from discotag.training.data import balanced, find_labels, fitting, read_sentences, write_left_out
 from discotag.training.runs import choose
 from discotag.training.settings import Settings
+from learnable import CROSSED, SENTENCES, sentence, write_jsonl
 
 
 def test_sentences_that_do_not_fit_are_left_out_with_reasons(tmp_path):

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 import torch
-from learnable import CROSSED, SENTENCES, learnable_encoder
 
 from discotag import Scheme
 from discotag.errors import DiscotagError
@@ -15,6 +14,7 @@ from discotag.training.runs import make_network
 from discotag.training.settings import OBJECTIVES, Settings
 from discotag.training.teachers import teach
 from discotag.training.trainer import Diverged, best_of, fit
+from learnable import CROSSED, SENTENCES, learnable_encoder
 
 FAST = {"epochs": 20, "rate": 5e-3, "batch_size": 2, "dropout": 0.0}
 
@@ -58,9 +58,7 @@ def test_all_parameters_decay_and_the_rate_is_a_cosine_with_warmup(encoder, monk
     from discotag.training import trainer
 
     made = []
-    monkeypatch.setattr(
-        trainer.TaggerTrainer, "fit", lambda self, epochs: made.append(self) or []
-    )
+    monkeypatch.setattr(trainer.TaggerTrainer, "fit", lambda self, epochs: made.append(self) or [])
     settings = Settings(encoder=str(encoder), **FAST)
     network = _network(settings)
     fit(network, make_examples(network, SENTENCES, settings), SENTENCES, settings, seed=1)

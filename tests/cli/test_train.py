@@ -1,0 +1,98 @@
+import json
+
+import pytest
+import torch
+import typer
+from typer.testing import CliRunner
+
+from discotag.cli.train import train
+from discotag.errors import DiscotagError
+from discotag.training.settings import InvalidSettings, Settings
+from learnable import SENTENCES, learnable_encoder, write_jsonl
+
+app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode="rich")
+app.command()(train)
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    """Threads cost more than they save on matrices this small."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("command")
+    learnable_encoder(folder / "encoder")
+    write_jsonl(SENTENCES, folder / "corpus.jsonl")
+    (folder / "settings.yaml").write_text("epochs: 9\nrate: 5e-3\nbatch_size: 2\ndropout: 0\n")
+    return folder
+
+
+def call(place, *arguments):
+    corpus = str(place / "corpus.jsonl")
+    given = [corpus, "--dev", corpus, "--encoder", place / "encoder", *arguments]
+    return CliRunner().invoke(app, list(map(str, given)))
+
+
+def test_from_a_corpus_to_a_model(place, tmp_path):
+    config = ["--config", place / "settings.yaml"]
+    options = ["--test", place / "corpus.jsonl", "--seeds", 2, "--epochs", 8, "--augment", 1]
+    result = call(place, "--out", tmp_path / "run", *config, *options)
+    assert result.exit_code == 0, result.output
+    for expected in ("Trained on 9 sentences", "left out 0", "(kept)", "mean", "deviation"):
+        assert expected in result.stdout
+    assert "epoch 8: loss" in result.stderr
+    assert (tmp_path / "run" / "model" / "model.safetensors").exists()
+    figures = json.loads((tmp_path / "run" / "figures.json").read_text())
+    assert figures["settings"]["epochs"] == 8  # the option wins over the file's 9
+    assert figures["data"]["augmented"] == 3
+    # The settings of a run are a settings file.
+    again = Settings(**figures["settings"])
+    assert again.rate == 5e-3
+
+    teacher = ["--distil", tmp_path / "run" / "model", "--unlabelled", place / "corpus.jsonl"]
+    student = call(place, "--out", tmp_path / "student", *config, *teacher, "--json")
+    assert student.exit_code == 0, student.output
+    assert json.loads(student.stdout)["best_seed"] == 1
+
+
+def test_help_shows_examples():
+    result = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "120"})
+    assert result.exit_code == 0
+    assert "discotag train train.jsonl --dev dev.jsonl --out run --objective soft_em" in (
+        " ".join(result.stdout.split())
+    )
+
+
+def test_every_setting_is_an_option():
+    from inspect import signature
+
+    options = {*signature(train).parameters} | {"labels"}
+    assert {*Settings().as_data()} <= options
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (["--rate", "2"], InvalidSettings, "rate is a number"),
+        (["--slots", "9"], DiscotagError, "slots must be 0 to 4"),
+        (["--label", "XYZ"], DiscotagError, "no mention of the labels XYZ"),
+        (["--unlabelled", "x.txt"], DiscotagError, "x.txt: there is no such file"),
+        (["--report-to", "nobody"], DiscotagError, "report_to: nobody is unknown"),
+        (["--encoder", "./nowhere"], DiscotagError, "nowhere: cannot be loaded as an encoder"),
+    ],
+)
+def test_bad_input_gets_one_line(place, tmp_path, arguments, error, message):
+    result = call(place, "--out", tmp_path / "run", *arguments)
+    assert isinstance(result.exception, error)
+    assert message in str(result.exception)
+    assert "\n" not in str(result.exception)
+
+
+def test_bad_usage_is_said_as_such(place, tmp_path):
+    assert call(place).exit_code == 2  # no --out
+    assert call(place, "--out", tmp_path / "run", "--objective", "crf").exit_code == 2

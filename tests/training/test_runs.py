@@ -1,0 +1,180 @@
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from discotag.training import runs
+from discotag.training.checkpoints import COMPLETE, found_in, last_complete, remove_torn
+from discotag.training.progress import Silent
+from discotag.training.runs import RunError, Sources, run
+from discotag.training.settings import Settings
+from learnable import CROSSED, SENTENCES, learnable_encoder, write_jsonl
+
+FAST = {"epochs": 40, "rate": 5e-3, "batch_size": 2, "dropout": 0.1}
+PROGRAM = """
+import json, sys
+from pathlib import Path
+import torch
+torch.set_num_threads(1)
+from discotag.training.progress import Silent
+from discotag.training.runs import Sources, run
+from discotag.training.settings import Settings
+train, out, settings = sys.argv[1:]
+run(Sources(Path(train), Path(train)), Settings(**json.loads(settings)), Path(out), Silent())
+"""
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("training")
+    learnable_encoder(folder / "encoder")
+    write_jsonl([*SENTENCES, CROSSED], folder / "train.jsonl")
+    return folder
+
+
+def _settings(place, **more):
+    return Settings(encoder=str(place / "encoder"), **FAST | more)
+
+
+def _weights(out):
+    return (out / "model" / "model.safetensors").read_bytes()
+
+
+def _start(place, out, settings, *launcher):
+    arguments = [str(place / "train.jsonl"), str(out), json.dumps(settings.as_data())]
+    command = [sys.executable, *(launcher or ("-c", PROGRAM)), *arguments]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(place):
+    torch.set_num_threads(1)
+    out = place / "uninterrupted"
+    run(Sources(place / "train.jsonl", place / "train.jsonl"), _settings(place), out, Silent())
+    return out
+
+
+def test_a_run_leaves_what_it_promises(uninterrupted):
+    names = {path.name for path in uninterrupted.iterdir()}
+    assert names >= {"settings.yaml", "figures.json", "curve.png", "curve.svg", "left_out.jsonl"}
+    assert "checkpoints" not in names
+    assert {path.name for path in (uninterrupted / "model").iterdir()} == {
+        "config.json",
+        "model.safetensors",
+        "tokenizer.json",
+        "README.md",
+    }
+    figures = json.loads((uninterrupted / "figures.json").read_text())
+    assert figures["data"]["left_out"] == 1
+    assert figures["data"]["reasons"] == {"interleaved_sets": 1}
+    assert len((uninterrupted / "left_out.jsonl").read_text().splitlines()) == 1
+    assert figures["data"]["dev"]["sentences"] == 7  # evaluation keeps what does not fit
+    assert figures["dev"]["all"]["gold"] == 10
+    assert figures["dev"]["all"]["recall"] >= 0.8
+    assert len(figures["seeds"][0]["epochs"]) == 40
+    assert not list(uninterrupted.rglob("*.bin"))
+
+
+def test_killed_at_any_moment_it_goes_on_to_the_same_weights(place, uninterrupted):
+    out, settings = place / "killed", _settings(place)
+    process = _start(place, out, settings)
+    folder = out / "checkpoints" / "seed-1"
+    while not found_in(folder) and process.poll() is None:
+        time.sleep(0.01)
+    delay = random.random()
+    time.sleep(delay)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert not (out / "figures.json").exists(), f"finished before it was killed after {delay} s"
+    last = last_complete(folder)
+    figures = run(Sources(place / "train.jsonl", place / "train.jsonl"), settings, out, Silent())
+    assert _weights(out) == _weights(uninterrupted), f"killed after {delay} s, at {last}"
+    before = json.loads((uninterrupted / "figures.json").read_text())
+    assert figures["seeds"][0]["epochs"] == before["seeds"][0]["epochs"]
+
+
+def test_a_torn_checkpoint_does_not_count(tmp_path):
+    whole, torn, cut = (tmp_path / f"checkpoint-{n}" for n in (2, 4, 10))
+    for folder in (whole, torn, cut):
+        folder.mkdir()
+        (folder / "weights").write_text("12345")
+    for folder in (whole, cut):
+        (folder / COMPLETE).write_text('{"weights": 5}')
+    (cut / "weights").write_text("123")
+    assert last_complete(tmp_path) == whole
+    (tmp_path / "best-2.safetensors.part").write_text("")
+    remove_torn(tmp_path)
+    assert list(tmp_path.iterdir()) == [whole]
+
+
+def test_a_finished_run_and_other_settings_and_data_get_one_line(place, uninterrupted, tmp_path):
+    sources = Sources(place / "train.jsonl", place / "train.jsonl")
+    with pytest.raises(RunError, match="holds a finished run; give another folder"):
+        run(sources, _settings(place), uninterrupted, Silent())
+    runs.claim(tmp_path / "run", _settings(place), sources.digests(), write=True)
+    runs.claim(tmp_path / "run", _settings(place), sources.digests(), write=True)
+    with pytest.raises(RunError, match="other settings: rate was 0.005"):
+        run(sources, _settings(place, rate=1e-3), tmp_path / "run", Silent())
+    other = write_jsonl(SENTENCES[:2], tmp_path / "other.jsonl")
+    with pytest.raises(RunError, match="other data: dev"):
+        run(Sources(sources.train, other), _settings(place), tmp_path / "run", Silent())
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.txt").write_text("mine")
+    with pytest.raises(RunError, match="is not empty and holds no run"):
+        run(sources, _settings(place), tmp_path / "full", Silent())
+    with pytest.raises(RunError, match="there is no such file"):
+        run(Sources(tmp_path / "no", tmp_path / "no"), _settings(place), tmp_path / "n", Silent())
+
+
+def test_a_full_disk_and_an_unwritable_folder_are_noticed_before(place, tmp_path, monkeypatch):
+    sources = Sources(place / "train.jsonl", place / "train.jsonl")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunError, match="cannot be written to"):
+        run(sources, _settings(place), tmp_path / "file" / "run", Silent())
+    full = SimpleNamespace(total=9, used=9, free=0)
+    monkeypatch.setattr(runs.shutil, "disk_usage", lambda path: full)
+    with pytest.raises(RunError, match=r"needs 0\.0 GB of disk, and 0\.0 GB are free"):
+        run(sources, _settings(place), tmp_path / "run", Silent())
+
+
+def test_several_seeds_keep_the_best(place, tmp_path):
+    settings = _settings(place, seeds=2, epochs=4, rate=2e-3)
+    sources = Sources(place / "train.jsonl", place / "train.jsonl", place / "train.jsonl")
+    figures = run(sources, settings, tmp_path / "run", Silent())
+    dev = [each["dev"]["all"]["f1"] for each in figures["seeds"]]
+    assert [each["seed"] for each in figures["seeds"]] == [1, 2]
+    assert figures["dev"]["all"]["f1"] == max(dev)
+    assert figures["over_seeds"]["dev"]["all"]["mean"] == pytest.approx(sum(dev) / 2)
+    assert figures["test"] == figures["dev"]
+
+
+def test_two_processes_have_the_loss_curve_of_one(place, tmp_path):
+    settings = _settings(place, dropout=0.0, epochs=6)
+    sources = Sources(place / "train.jsonl", place / "train.jsonl")
+    alone = run(sources, settings, tmp_path / "one", Silent())
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", program]
+    process = _start(place, tmp_path / "two", settings, *map(str, launcher))
+    _, errors = process.communicate()
+    assert process.returncode == 0, errors
+    together = json.loads((Path(tmp_path) / "two" / "figures.json").read_text())
+    curves = [
+        [epoch["loss"] for epoch in figures["seeds"][0]["epochs"]] for figures in (alone, together)
+    ]
+    assert curves[1] == pytest.approx(curves[0], rel=1e-4)
