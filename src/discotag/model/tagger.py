@@ -148,7 +148,7 @@ class Tagger:
     ) -> Iterator[Document]:
         for documents, left_out in self._portions(items, skip):
             sentences = [sentence for document in documents for sentence in document.sentences]
-            mentions = iter(self._decoder.mentions(self._scores(sentences, batch_size)))
+            mentions = iter(self._decoder.mentions(self.scores(sentences, batch_size)))
             for number, document in enumerate(documents):
                 found = [
                     [mention for mention in next(mentions) if (mention.score or 0) >= min_score]
@@ -185,7 +185,7 @@ class Tagger:
     ) -> Iterator[tuple[tuple[Alternative, ...], ...]]:
         for documents, _ in self._portions(items, 0):
             sentences = [sentence for document in documents for sentence in document.sentences]
-            found = iter(self._decoder.alternatives(self._scores(sentences, batch_size), k))
+            found = iter(self._decoder.alternatives(self.scores(sentences, batch_size), k))
             for document in documents:
                 yield tuple(
                     tuple(
@@ -255,8 +255,11 @@ class Tagger:
             "a Sentence or a Document"
         )
 
-    def _scores(self, sentences: Sequence[Sentence], batch_size: int | None) -> list[Numbers]:
-        """For each sentence its scores, (words, tags)."""
+    def scores(self, sentences: Sequence[Sentence], batch_size: int | None = None) -> list[Numbers]:
+        """For each sentence the scores of its words, (words, tags), in the order of `scheme.tags`.
+
+        They are what the mentions are decoded from, for who wants to do that in another way.
+        """
         encoded = self._pieces.encode([sentence.words for sentence in sentences])
         windows = [window for each in encoded for window in each.windows]
         sizes = [len(each.places) for each in encoded]

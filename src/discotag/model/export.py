@@ -1,0 +1,204 @@
+"""A model of PyTorch to ONNX: as it is, and in eight bits."""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from discotag.errors import DiscotagError
+from discotag.mentions import Document
+from discotag.model.files import (
+    CARD,
+    CONFIG,
+    ONNX,
+    ONNX_INT8,
+    TOKENIZER,
+    InvalidModel,
+    load,
+)
+from discotag.model.network import Network
+from discotag.model.quantise import quantise
+from discotag.model.scorers import ARC_WEIGHTS
+from discotag.model.tagger import Tagger
+
+OPSET: Final = 18
+"""Of ONNX: the first with all that is used here; onnxruntime has it since 1.14."""
+
+LARGEST_DIFFERENCE: Final = 1e-3
+"""Between the scores of the export in floats and those of PyTorch; rounding gives some 1e-5."""
+
+SAMPLE: Final = (
+    "The pain I was experiencing around the hipjoints was incredible.",
+    "I had pain in my arms and shoulders, and my feet and ankles were swollen.",
+    "No side effects so far!",
+    "Chronic fatigue together with swollen and stiff knees and left elbows.",
+    "After two weeks: dizzy, nauseous, could not sleep; my hands (the left more) went numb…",
+    "Blurred vision in both eyes, dry mouth, weight gain of 15 lbs in a month.",
+    "Wouldn't recommend it 😕 to anyone.",
+    "Headache " * 40,
+)
+"""Texts that an export is checked on, where none are given."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How an export compares with PyTorch.
+
+    Attributes:
+        runtime: The runtime that uses the export.
+        score_difference: The largest, over all words and tags.
+        mention_difference: The largest between the probabilities of mentions that both find.
+        same: The share of sentences with the same mentions.
+        sentences: How many sentences were compared.
+        size: Of the file, in bytes.
+    """
+
+    runtime: str
+    score_difference: float
+    mention_difference: float
+    same: float
+    sentences: int
+    size: int
+
+
+def export(
+    source: str | Path, target: str | Path, texts: Sequence[str] = SAMPLE
+) -> tuple[Agreement, ...]:
+    """Write a model as ONNX, in floats and in eight bits, to a folder that `load` reads.
+
+    The folder gets `model.onnx`, `model_int8.onnx` and copies of the configuration, the tokenizer
+    and the card: all that is needed to predict without PyTorch.
+
+    Args:
+        source: The folder of a model.
+        target: The folder to write to; may be the same.
+        texts: What to compare the answers on.
+
+    Returns:
+        How the export in floats and that in eight bits compare with PyTorch.
+
+    Raises:
+        InvalidModel: The model cannot be read, or not exported.
+        DiscotagError: The export in floats gives other scores than PyTorch.
+    """
+    source, target = Path(source), Path(target)
+    network = Network.from_pretrained(source)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DiscotagError(f"{target}: cannot be made: {error.strerror}") from None
+    for name in (CONFIG, TOKENIZER, CARD):
+        if (source / name).is_file() and source.resolve() != target.resolve():
+            shutil.copyfile(source / name, target / name)
+    _write(network, target / ONNX)
+    quantise(target / ONNX, target / ONNX_INT8)
+    reference = Tagger.from_network(network, "cpu")
+    found = tuple(
+        _compare(reference, load(target, runtime=runtime), runtime, target / name, texts)
+        for runtime, name in (("onnx", ONNX), ("onnx-int8", ONNX_INT8))
+    )
+    if not found[0].score_difference <= LARGEST_DIFFERENCE:
+        for name in (ONNX, ONNX_INT8):
+            (target / name).unlink()
+        raise DiscotagError(
+            f"{source}: the export gives other scores than PyTorch, by up to "
+            f"{found[0].score_difference:.2g}; nothing was written"
+        )
+    return found
+
+
+class _Scores(nn.Module):
+    """What is exported: from subwords to the scores of each."""
+
+    def __init__(self, network: Network) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        return self.network.score_subwords(input_ids, attention_mask)
+
+
+def _write(network: Network, path: Path) -> None:
+    import onnx
+
+    most = network.config.window
+    dims = {
+        0: torch.export.Dim("windows", min=1, max=1 << 20),
+        1: torch.export.Dim("subwords", min=1, max=most),
+    }
+    example = torch.ones(2, 7, dtype=torch.int64)
+    mask = torch.ones_like(example)
+    mask[1, 5:] = 0
+    try:
+        with _quiet(), torch.no_grad():
+            torch.onnx.export(
+                _Scores(network).eval(),
+                (example, mask),
+                str(path),
+                input_names=["input_ids", "attention_mask"],
+                output_names=["scores"],
+                dynamic_shapes={"input_ids": dims, "attention_mask": dims},
+                opset_version=OPSET,
+                dynamo=True,
+                external_data=False,
+                verbose=False,
+            )
+    except Exception as error:  # of many kinds: there is no list of what cannot be exported
+        line = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        raise InvalidModel(f"this encoder cannot be exported: {line}") from None
+    weights = network.layer.arc_weights
+    if weights is not None:
+        model = onnx.load(path)
+        entry = model.metadata_props.add()
+        entry.key, entry.value = ARC_WEIGHTS, json.dumps(weights.tolist())
+        onnx.save(model, path)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Exporters talk a lot, of things that users can do nothing about."""
+    logger = logging.getLogger("torch.onnx")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.setLevel(before)
+
+
+def _compare(
+    reference: Tagger, exported: Tagger, runtime: str, path: Path, texts: Sequence[str]
+) -> Agreement:
+    answers = [(tagger, list(tagger.predict(texts))) for tagger in (reference, exported)]
+    (_, wanted), (_, given) = answers
+    sentences = [sentence for document in wanted for sentence in document.sentences]
+    scores = [tagger.scores(sentences) for tagger, _ in answers]
+    difference = max(
+        (float(np.abs(a - b).max(initial=0)) for a, b in zip(*scores, strict=True)), default=0.0
+    )
+    same, chances = 0, [0.0]
+    for one, other in zip(_sentences(wanted), _sentences(given), strict=True):
+        same += one.mentions == other.mentions
+        found = {mention: mention.score for mention in other.mentions}
+        chances += [abs(m.score - found[m]) for m in one.mentions if m in found]
+    number = max(1, len(sentences))
+    return Agreement(
+        runtime, difference, max(chances), same / number, len(sentences), path.stat().st_size
+    )
+
+
+def _sentences(documents: Sequence[Document]) -> Iterator[Any]:
+    return (sentence for document in documents for sentence in document.sentences)

@@ -1,0 +1,125 @@
+"""Eight bits for a model in ONNX, in a way that keeps a sentence's scores its own.
+
+Weights get a scale for each column, activations one for each subword, found as they come. The
+usual dynamic quantisation of onnxruntime has one scale for a whole batch: the scores of a sentence
+then depend on what else is in the batch, padding included, and by as much as scores differ from
+tag to tag. Tables of embeddings get a scale for each row and are unpacked row by row as needed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+LEAST_WEIGHTS: Final = 1 << 14
+"""Smaller matrices, and tables, stay as they are: nothing would be won. The last layer, from
+which scores come directly, is one of them."""
+
+TINY: Final = 1e-12
+"""A scale is never below: a row of zeros has none of its own."""
+
+STEPS, MIDDLE, WEIGHT_STEPS = 127, 128, 127
+
+
+def quantise(source: Path, target: Path) -> None:
+    """Write an ONNX model with the large matrices and tables of another in eight bits."""
+    import onnx
+    from onnx import numpy_helper
+
+    model = onnx.load(source)
+    graph = model.graph
+    tables = {each.name: each for each in graph.initializer}
+    rewriter = _Rewriter()
+    for node in graph.node:
+        weights = next((tables[name] for name in node.input if name in tables), None)
+        shape = () if weights is None else tuple(weights.dims)
+        large = len(shape) == 2 and shape[0] * shape[1] >= LEAST_WEIGHTS
+        if weights is None or not large or weights.data_type != onnx.TensorProto.FLOAT:
+            rewriter.nodes.append(node)
+        elif node.op_type == "MatMul" and node.input[1] == weights.name:
+            rewriter.matmul(node, numpy_helper.to_array(weights))
+        elif node.op_type == "Gather" and node.input[0] == weights.name and _by_row(node):
+            rewriter.gather(node, numpy_helper.to_array(weights))
+        else:
+            rewriter.nodes.append(node)
+    del graph.node[:]
+    graph.node.extend(rewriter.nodes)
+    used = {name for node in graph.node for name in node.input}
+    kept = [each for each in graph.initializer if each.name in used] + rewriter.tables
+    del graph.initializer[:]
+    graph.initializer.extend(kept)
+    onnx.checker.check_model(model)
+    onnx.save(model, target)
+
+
+def _by_row(node: Any) -> bool:
+    return all(each.i == 0 for each in node.attribute)  # its only attribute is the axis
+
+
+class _Rewriter:
+    """Collects the nodes and tables of the new graph."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Any] = []
+        self.tables: list[Any] = []
+        self._rows: dict[str, tuple[str, str]] = {}
+        self._table("discotag_steps", np.float32(STEPS))
+        self._table("discotag_tiny", np.float32(TINY))
+        self._table("discotag_middle_float", np.float32(MIDDLE))
+        self._table("discotag_middle", np.uint8(MIDDLE))
+        self._table("discotag_last_axis", np.array([-1], np.int64))
+
+    def matmul(self, node: Any, weights: npt.NDArray[np.float32]) -> None:
+        """Whole numbers times whole numbers, then the scales of row and column."""
+        name = node.output[0]
+        rows, scales = self._quantised_rows(node.input[0])
+        column_scales = np.maximum(np.abs(weights).max(0), TINY) / WEIGHT_STEPS
+        whole = np.rint(weights / column_scales).astype(np.int8)
+        table = self._table(f"{name}_weights", whole)
+        column = self._table(f"{name}_columns", column_scales.astype(np.float32))
+        middle = "discotag_middle"
+        product = self._node("MatMulInteger", [rows, table, middle], f"{name}_whole")
+        floats = self._node("Cast", [product], f"{name}_float", to=1)
+        by_column = self._node("Mul", [floats, column], f"{name}_by_column")
+        self._node("Mul", [by_column, scales], name)
+
+    def gather(self, node: Any, weights: npt.NDArray[np.float32]) -> None:
+        """Rows of whole numbers, times the scale of each."""
+        name = node.output[0]
+        row_scales = np.maximum(np.abs(weights).max(1, keepdims=True), TINY) / STEPS
+        whole = np.rint(weights / row_scales).astype(np.int8)
+        table = self._table(f"{name}_weights", whole)
+        row = self._table(f"{name}_rows", row_scales.astype(np.float32))
+        rows = self._node("Gather", [table, node.input[1]], f"{name}_whole")
+        floats = self._node("Cast", [rows], f"{name}_float", to=1)
+        scales = self._node("Gather", [row, node.input[1]], f"{name}_scales")
+        self._node("Mul", [floats, scales], name)
+
+    def _quantised_rows(self, name: str) -> tuple[str, str]:
+        """What a matrix product takes, as whole numbers with a scale for each row; made once."""
+        if name not in self._rows:
+            sizes = self._node("Abs", [name], f"{name}_sizes")
+            last = "discotag_last_axis"
+            largest = self._node("ReduceMax", [sizes, last], f"{name}_largest", keepdims=1)
+            above = self._node("Max", [largest, "discotag_tiny"], f"{name}_above")
+            scale = self._node("Div", [above, "discotag_steps"], f"{name}_scale")
+            steps = self._node("Div", [name, scale], f"{name}_in_steps")
+            rounded = self._node("Round", [steps], f"{name}_rounded")
+            raised = self._node("Add", [rounded, "discotag_middle_float"], f"{name}_raised")
+            self._rows[name] = (self._node("Cast", [raised], f"{name}_rows", to=2), scale)
+        return self._rows[name]
+
+    def _node(self, kind: str, inputs: list[str], output: str, **attributes: Any) -> str:
+        from onnx import helper
+
+        self.nodes.append(helper.make_node(kind, inputs, [output], **attributes))
+        return output
+
+    def _table(self, name: str, values: Any) -> str:
+        from onnx import numpy_helper
+
+        self.tables.append(numpy_helper.from_array(np.asarray(values), name))
+        return name
