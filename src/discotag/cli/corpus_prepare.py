@@ -23,6 +23,7 @@ from discotag.corpora.recipes.recipe import no_progress
 from discotag.render import printable
 
 NAMES = ", ".join(RECIPES)
+DEFAULTS = "; ".join(f"{name} {', '.join(each.default_labels)}" for name, each in RECIPES.items())
 
 
 def prepare(
@@ -31,10 +32,7 @@ def prepare(
     out: Annotated[Path, typer.Argument(help="The folder to write to; made if need be.")],
     labels: Annotated[
         str | None,
-        typer.Option(
-            help="Labels to keep, with commas between, or 'all'. By default ADR of cadec and "
-            "psytar, all of the others."
-        ),
+        typer.Option(help=f"Labels to keep, with commas between, or 'all'. By default {DEFAULTS}."),
     ] = None,
     splits: Annotated[
         list[Path] | None,
