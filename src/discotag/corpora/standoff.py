@@ -11,9 +11,11 @@ otherwise, it is read so, with a warning of the kind `offset_unit`.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Final
 
 from discotag.corpora.files import MAX_LINE
@@ -26,6 +28,8 @@ MAX_GAP: Final = 1 << 20
 
 MAX_SHOWN: Final = 80
 """Characters of a text that a message quotes."""
+
+NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]")
 
 UNITS: Final = {"bytes of UTF-8": ("utf-8", 1), "units of UTF-16": ("utf-16-le", 2)}
 """What offsets may count if not characters: the encoding, and the bytes in a unit."""
@@ -131,10 +135,13 @@ def matches(text: str, annotation: Annotation) -> bool:
     """
     pieces = [_bare(text[start:end]) for start, end in annotation.fragments]
     given = [_bare(each) for each in annotation.texts]
-    if not given or given == pieces:
-        return True
-    start, end = annotation.fragments[0][0], annotation.fragments[-1][1]
-    return "".join(given) in ("".join(pieces), "...".join(pieces), _bare(text[start:end]))
+    if not given or not pieces:
+        return True  # nothing to compare
+    if len(given) == len(pieces):
+        return given == pieces
+    starts, ends = zip(*annotation.fragments, strict=True)
+    everything = _bare(text[min(starts) : max(ends)])
+    return "".join(given) in ("".join(pieces), "...".join(pieces), everything)
 
 
 def writable(document: Document, format: str) -> tuple[str, list[Marked]]:
@@ -185,32 +192,41 @@ class _Layout:
         text: The text.
         ranges: For each piece its characters.
         starts: For each piece its offset.
-        coded: For each piece its text in the encoding that offsets count.
-        unit: That encoding, and the bytes in a unit; None for characters.
+        rulers: For each piece how long it is in what offsets count; none if that is characters.
         problems: The pieces that could not be put where they should be.
     """
 
     text: str
     ranges: list[Fragment]
     starts: list[int]
-    coded: list[bytes]
-    unit: tuple[str, int] | None
+    rulers: list[_Ruler]
     problems: list[Problem]
 
     def characters(self, offset: int) -> int:
         """Where an offset is in the text."""
-        if self.unit is None:
-            return offset
-        encoding, width = self.unit
         number = bisect_right(self.starts, offset) - 1
-        if number < 0:
+        if not self.rulers or number < 0:
             return offset
-        start, end = self.ranges[number]
-        units = offset - self.starts[number]
-        coded = self.coded[number]
-        if units * width >= len(coded):
-            return end + units - len(coded) // width
-        return start + len(coded[: units * width].decode(encoding, "ignore"))
+        return self.ranges[number][0] + self.rulers[number].characters(offset - self.starts[number])
+
+
+class _Ruler:
+    """Counts the units of an encoding in a text."""
+
+    def __init__(self, text: str, encoding: str, width: int) -> None:
+        self._places = [match.start() for match in NOT_ASCII.finditer(text)]
+        self._sizes = [len(text[place].encode(encoding)) // width for place in self._places]
+        more = accumulate((size - 1 for size in self._sizes), initial=0)
+        self._starts = [place + before for place, before in zip(self._places, more, strict=False)]
+        self.length = len(text) + sum(self._sizes) - len(self._sizes)
+
+    def characters(self, units: int) -> int:
+        """How many whole characters so many units are; past the end a unit is a character."""
+        number = bisect_right(self._starts, units) - 1  # the last one before that is not ASCII
+        if number < 0:
+            return units
+        past = units - self._starts[number] - self._sizes[number]
+        return self._places[number] + (past + 1 if past >= 0 else 0)
 
 
 def _marks(source: Source, report: Report) -> tuple[_Layout, list[Marked]]:
@@ -256,7 +272,7 @@ def _read_in_right_unit(source: Source, report: Report) -> tuple[_Layout, Sequen
 
 def _laid_out(source: Source, unit: tuple[str, int] | None) -> _Layout:
     parts: list[str] = []
-    layout = _Layout("", [], [], [], unit, [])
+    layout = _Layout("", [], [], [], [])
     length = passed = 0  # in characters, and in the unit that offsets count
     before = Piece(0, "")
     for piece in sorted(source.pieces, key=lambda piece: (piece.offset, -len(piece.text))):
@@ -271,14 +287,15 @@ def _laid_out(source: Source, unit: tuple[str, int] | None) -> _Layout:
             )
             layout.problems.append(Problem(kind, message, source.path, source.line))
             continue
-        coded = b"" if unit is None else piece.text.encode(unit[0])
         parts += ("\n" * gap, piece.text)
         length += gap
         layout.ranges.append((length, length + len(piece.text)))
         layout.starts.append(piece.offset)
-        layout.coded.append(coded)
         length += len(piece.text)
-        passed = piece.offset + (len(piece.text) if unit is None else len(coded) // unit[1])
+        passed = piece.offset + len(piece.text)
+        if unit is not None:
+            layout.rulers.append(_Ruler(piece.text, *unit))
+            passed = piece.offset + layout.rulers[-1].length
         before = piece
     return replace(layout, text="".join(parts))
 

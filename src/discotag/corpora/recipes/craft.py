@@ -16,10 +16,11 @@ conversion 37,562 are the same here, character by character. The differences, al
 - 1 mention is there and not here: in article 17201918 an annotation of GO_BP has the fragments
   "epithelial cells" and, inside it, "epithelial". Fragments that overlap are reported, and the
   mention is left out.
-- 2 discontinuous mentions of the release, one of UBERON and one of GO_BP, are continuous in both:
-  widened to whole words, their fragments touch.
+- 2 discontinuous annotations of the release are continuous mentions in both, because their
+  fragments touch once they are widened to whole words: "zigzag … hairs" in "zigzag underhairs"
+  and "processing of … antigens" in "processing of autoantigens".
 
-Of MONDO's 3,080 annotations one is left out, an empty one in article 16579849.
+Of MONDO's 3,080 annotations one is left out: in article 16579849 it has an empty fragment.
 """
 
 from __future__ import annotations
