@@ -40,9 +40,10 @@ def augment(
         ...                 [Mention("ADR", [(0, 2)]), Mention("ADR", [(0, 1), (3, 4)])])
         >>> feet = Sentence("tired feet or toes".split(),
         ...                 [Mention("ADR", [(0, 2)]), Mention("ADR", [(0, 1), (3, 4)])])
-        >>> new = augment([arms, feet], Scheme(("ADR",)), 1, 3, Lexicon(["arm", "leg", "toe"]))
+        >>> lexicon = Lexicon(["arm", "leg", "foot", "toe"])
+        >>> new = augment([arms, feet], Scheme(("ADR",)), 1, 3, lexicon)
         >>> [" ".join(each.words) for each in new]
-        ['tired arms and legs', 'tired feet or arms']
+        ['sore toes and feet', 'tired feet or feet']
     """
     random = np.random.default_rng([seed, number])
     layers = [scheme.layers(len(each.words), each.mentions) for each in sentences]
