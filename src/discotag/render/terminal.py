@@ -21,13 +21,15 @@ COVERED, GAP = "━", "┄"
 def draw_mentions(sentence: Sentence, *, width: int) -> Text:
     """The words, and below them a row for each mention: `━` its words, `┄` its gaps.
 
+    At the end of a row stands the label and, where it is known, the probability.
+
     Args:
         sentence: The sentence.
         width: How many columns there are; longer sentences go on in further blocks.
     """
     labels = sorted({mention.label for mention in sentence.mentions})
     style = {label: LABEL_STYLES[n % len(LABEL_STYLES)] for n, label in enumerate(labels)}
-    margin = max((cell_len(label) for label in labels), default=0) + 1
+    margin = max((cell_len(_caption(m)) for m in sentence.mentions), default=0) + 1
     sizes = [_size(word) for word in sentence.words]
     drawing = Text()
     blocks = list(_blocks(sizes, width - margin))
@@ -42,7 +44,7 @@ def draw_mentions(sentence: Sentence, *, width: int) -> Text:
         drawing.append("\n")
         for mention in mentions:
             bar = "".join(_bar(mention, sizes, first, last))
-            drawing.append(f"{bar} {mention.label}\n", style=style[mention.label])
+            drawing.append(f"{bar} {_caption(mention)}\n", style=style[mention.label])
     return drawing
 
 
@@ -71,6 +73,11 @@ def draw_layers(words: Sequence[str], layers: Layers, tags: Sequence[str], *, wi
         drawing.append_text(_row(tags[here], sizes[here], styles))
         drawing.append("\n")
     return drawing
+
+
+def _caption(mention: Mention) -> str:
+    """The label, and how probable the mention is if that is known."""
+    return mention.label if mention.score is None else f"{mention.label} {mention.score:.0%}"
 
 
 def _size(text: str) -> int:

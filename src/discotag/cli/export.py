@@ -1,0 +1,71 @@
+"""`discotag export`: a model as ONNX, which needs no PyTorch to predict."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from discotag.cli.corpus_options import AsJson, plain_console, plain_table
+from discotag.errors import DiscotagError
+
+
+def export(
+    model: Annotated[Path, typer.Argument(help="The folder of a model.", show_default=False)],
+    out: Annotated[
+        Path, typer.Argument(help="The folder to write; may be the same.", show_default=False)
+    ],
+    texts: Annotated[
+        Path | None,
+        typer.Option(
+            help="A text file to compare the answers on, a line each. [default: a few sentences]",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a model as ONNX, in floats and in eight bits, and compare its answers with PyTorch.
+
+    OUT gets model.onnx, model_int8.onnx and copies of the configuration, the tokenizer and the
+    card: all that is needed to predict where PyTorch is not installed.
+
+    [bold]Examples[/bold]
+
+    discotag export runs/psytar/best small-model/
+
+    discotag export model/ model/ --texts reviews.txt --json
+    """
+    missing = [name for name in ("torch", "transformers", "onnx") if find_spec(name) is None]
+    if missing:
+        raise DiscotagError(f"export needs {', '.join(missing)}: pip install 'discotag[train]'")
+    from discotag.model.export import SAMPLE
+    from discotag.model.export import export as write
+
+    sample = SAMPLE if texts is None else tuple(_lines(texts))
+    print("exporting, which takes a while …", file=sys.stderr)
+    found = write(model, out, sample)
+    if as_json:
+        print(json.dumps([asdict(each) for each in found]))
+        return
+    table = plain_table("file for", "MB", "scores differ by", "probabilities by", "same mentions")
+    for each in found:
+        table.add_row(
+            each.runtime,
+            f"{each.size / 1e6:.1f}",
+            f"{each.score_difference:.2g}",
+            f"{each.mention_difference:.2g}",
+            f"{each.same:.1%} of {each.sentences:,} sentences",
+        )
+    plain_console().print(table)
+
+
+def _lines(path: Path) -> list[str]:
+    from discotag.corpora import strict
+    from discotag.corpora.files import lines
+
+    return [line for _, line in lines(path, strict) if line]
