@@ -22,7 +22,8 @@ CHARACTERS = st.characters(
 )
 ODD_WORDS = [
     "#", "|", ";", "-", "0,0", "<b>", "&amp;", '"', "\\", "\\n", "{}", "[", "\ufeff", "\u200b",
-    "\u200d", "🙂", "👩‍👩‍👧", "e\u0301", "\u0301", "症状", "كتاب", "\u202e", "T1", "O", "B-ADR", "'", "�",
+    "\u200d", "🙂", "👩‍👩‍👧", "e\u0301", "\u0301", "症状", "كتاب", "\u202e", "T1", "O",
+    "B-ADR", "'", "�",
 ]  # fmt: skip
 words = st.one_of(st.sampled_from(ODD_WORDS), st.text(CHARACTERS, min_size=1, max_size=5))
 labels = st.one_of(

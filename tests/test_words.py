@@ -185,6 +185,18 @@ def test_labels_must_be_printable(label):
         Splitter().document("Sore toes", [Marked(label, ((0, 4),))])
 
 
+@pytest.mark.parametrize("space", ["\u00a0", "\u2028", "\u3000", "\x85"])
+def test_wide_white_space(space):
+    document = Splitter().document(f"Vitamin A{space}.{space}Slept well.")
+    assert document.words == ("Vitamin", "A", ".", "Slept", "well", ".")
+
+
+def test_a_long_text_loses_nothing():
+    # sentencex looks at 10 KiB at a time, and drops line ends where these meet
+    text = "A. é\n\n\n. b\r\n \r\nc 🙂\n" * 1000
+    assert "".join(Splitter().document(text).words) == "".join(text.split())
+
+
 def test_halves_of_characters_are_refused():
     with pytest.raises(InvalidText, match="character 5 is half of a surrogate pair"):
         Splitter().document("Sore \ud83d toes")

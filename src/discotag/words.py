@@ -18,6 +18,9 @@ WORDS: Final = {
 BLANK_LINE: Final = re.compile(r"\r?\n[^\S\n]*\n\s*")
 LINE_END: Final = re.compile(r"\r\n|\n|\r")
 
+WIDE_SPACE: Final = re.compile(r"[^\S\x00-\x7f]")
+"""White space outside ASCII; between a capital and a period, sentencex 1.0 panics at it."""
+
 LANGUAGE: Final = "en"
 """sentencex knows the abbreviations of this language."""
 
@@ -182,7 +185,7 @@ class Splitter:
         import sentencex
 
         try:
-            pieces = sentencex.segment(LANGUAGE, text[start:end])
+            pieces = sentencex.segment(LANGUAGE, WIDE_SPACE.sub(" ", text[start:end]))
         except UnicodeEncodeError as error:
             raise InvalidText(
                 f"character {start + error.start} is half of a surrogate pair, not a character"
