@@ -43,7 +43,7 @@ def augment(
         >>> lexicon = Lexicon(["arm", "leg", "foot", "toe"])
         >>> new = augment([arms, feet], Scheme(("ADR",)), 1, 3, lexicon)
         >>> [" ".join(each.words) for each in new]
-        ['sore toes and feet', 'tired feet or feet']
+        ['tired feet and toes', 'tired legs or arms']
     """
     random = np.random.default_rng([seed, number])
     layers = [scheme.layers(len(each.words), each.mentions) for each in sentences]
@@ -58,11 +58,13 @@ def augment(
         for _ in range(number if components else 0):
             chosen = random.random(len(components)) < SHARE_SWAPPED
             chosen[random.integers(len(components))] = True
-            swaps = {
-                fragment: fillers[kind][random.integers(len(fillers[kind]))]
-                for (fragment, kind), swap in zip(components, chosen, strict=True)
-                if swap
-            }
+            taken = {sentence.words[slice(*fragment)] for fragment, _ in components}
+            swaps = {}
+            for (fragment, kind), swap in zip(components, chosen, strict=True):
+                free = [words for words in fillers[kind] if words not in taken]
+                if swap and free:
+                    swaps[fragment] = free[random.integers(len(free))]
+                    taken.add(swaps[fragment])
             new.append(_swapped(sentence, layer, swaps))
     return [each for each in new if not scheme.problems(len(each.words), each.mentions)]
 
