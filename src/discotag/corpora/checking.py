@@ -31,6 +31,7 @@ class Finding:
         kind: One of `discotag.scheme.REASONS` or `discotag.corpora.suspects.RULES`.
         document: The id of the document, if it has one.
         number: The number of the sentence in the corpus, from 1.
+        number_in_document: Its number in its document, from 1.
         sentence: The sentence; of a long one the part around the mentions.
         mentions: The mentions in question; those of `sentence` may be more.
         instead: What one would expect instead or in addition.
@@ -39,6 +40,7 @@ class Finding:
     kind: str
     document: str | None
     number: int
+    number_in_document: int
     sentence: Sentence
     mentions: tuple[Mention, ...]
     instead: Mention | None = None
@@ -46,7 +48,7 @@ class Finding:
     @property
     def place(self) -> str:
         """Where this is, in words."""
-        return _place(self.document, self.number)
+        return _place(self.document, self.number, self.number_in_document)
 
     def as_data(self) -> dict[str, Any]:
         """Plain data; fragments count the words given here."""
@@ -54,6 +56,7 @@ class Finding:
             "kind": self.kind,
             "document": self.document,
             "sentence": self.number,
+            "sentence_in_document": self.number_in_document,
             "words": self.sentence.words,
             "mentions": [_mention_data(mention) for mention in self.mentions],
             "instead": None if self.instead is None else _mention_data(self.instead),
@@ -191,43 +194,39 @@ class _Checker:
     def _add_document(self, document: Document) -> None:
         analysis = self.checked.analysis
         analysis.documents += 1
-        doubled: list[tuple[int, Mention]] = []
-        for sentence in document.sentences:
+        doubled: list[str] = []
+        for number, sentence in enumerate(document.sentences, 1):
             analysis.add_sentence(sentence)
             if not sentence.mentions:
                 continue
-            number = analysis.sentences
-            for problem in self.checked.fits.add(sentence):
-                self._add_finding(problem.reason, document, sentence, problem.mentions)
-            if len(sentence.mentions) > 1:
-                for suspicion in find_suspicions(sentence):
-                    self._add_finding(
-                        suspicion.rule, document, sentence, suspicion.mentions, suspicion.instead
-                    )
-                times = Counter(sentence.mentions)
-                doubled += [
-                    (number, mention) for mention, often in times.items() for _ in range(often - 1)
-                ]
+            found = [
+                *((each.reason, each.mentions, None) for each in self.checked.fits.add(sentence)),
+                *((each.rule, each.mentions, each.instead) for each in find_suspicions(sentence)),
+            ]
+            place = (document.id, analysis.sentences, number)
+            for kind, mentions, instead in found:
+                self._add_finding(kind, place, sentence, mentions, instead)
+            for mention, times in Counter(sentence.mentions).items():
+                if times > 1:
+                    doubled.append(f"{_place(*place)}: mention {mention} stands here {times} times")
         # A reader that compares marks on text does not see what becomes the same in words.
-        for number, mention in doubled[self.duplicates :]:
-            message = f"{_place(document.id, number)}: mention {mention} stands here twice"
+        for message in doubled[self.duplicates :]:
             self._add_problem(Problem("duplicate", message, self.checked.path))
         self.duplicates = 0
 
     def _add_finding(
         self,
         kind: str,
-        document: Document,
+        place: tuple[str | None, int, int],
         sentence: Sentence,
         mentions: tuple[Mention, ...],
-        instead: Mention | None = None,
+        instead: Mention | None,
     ) -> None:
         checked = self.checked
         checked.counts[kind] += 1
         found = checked.findings.setdefault(kind, [])
         if len(found) < checked.kept:
-            number = checked.analysis.sentences
-            found.append(_excerpt(kind, document.id, number, sentence, mentions, instead))
+            found.append(_excerpt(kind, place, sentence, mentions, instead))
 
     def _add_problem(self, problem: Problem) -> None:
         checked = self.checked
@@ -246,8 +245,8 @@ class _Checker:
         for group in alike.values():
             if len(group) > 1:
                 shown = ", ".join(
-                    f"{label!r} ({labels[label].mentions}, first in sentence "
-                    f"{labels[label].first_sentence})"
+                    f"{label!r} ({labels[label].mentions} times, first in sentence "
+                    f"{labels[label].first_sentence} of the corpus)"
                     for label in sorted(group, key=lambda label: -labels[label].mentions)
                 )
                 message = f"labels that differ only by case: {shown}"
@@ -256,8 +255,7 @@ class _Checker:
 
 def _excerpt(
     kind: str,
-    document: str | None,
-    number: int,
+    place: tuple[str | None, int, int],
     sentence: Sentence,
     mentions: tuple[Mention, ...],
     instead: Mention | None,
@@ -278,8 +276,7 @@ def _excerpt(
     )
     return Finding(
         kind,
-        document,
-        number,
+        *place,
         part,
         tuple(_spelt(mention, part, first) for mention in mentions),
         None if instead is None else _spelt(instead, part, first),
@@ -290,8 +287,10 @@ def _spelt(mention: Mention, sentence: Sentence, first: int) -> Mention:
     return Sentence(sentence.words, (mention.shifted(-first),)).mentions[0]
 
 
-def _place(document: str | None, number: int) -> str:
-    return f"sentence {number}" if document is None else f"{document}, sentence {number}"
+def _place(document: str | None, number: int, number_in_document: int) -> str:
+    if document is None:
+        return f"sentence {number}"
+    return f"{document}, sentence {number_in_document}"
 
 
 def _mention_data(mention: Mention) -> dict[str, Any]:

@@ -18,18 +18,18 @@ from discotag.scheme.layers import find_layers
 from discotag.scheme.tags import SLOT_NAMES
 
 RULES: Final = {
-    "joined_alternatives": "a mention leaves out nothing but 'and', 'or' or '/' between its words: "
-    "two alternatives seem to be joined into one mention",
-    "shared_part_alone": "of 'A and B C', 'A C' and 'C' are mentions: "
-    "'B' seems to be missing from the second",
-    "shared_part_missing": "of 'A and B C', 'A C' and 'B' are mentions: "
-    "'C' seems to be missing from the second",
-    "nearer_words_missing": "of 'A B C and D', 'A B D' and 'B C' are mentions: "
-    "'A' seems to be missing from the second",
-    "odd_one_out": "all mentions here but one have the same words in common",
-    "combination_missing": "one more mention, and every combination would be one",
+    "joined_alternatives": "a mention leaves out nothing but a word like 'and': two alternatives "
+    "seem to be joined ('A and B C': 'A B C')",
+    "shared_part_alone": "one alternative is a mention with the part they share; beside it stands "
+    "that part alone ('A and B C': 'A C' and 'C')",
+    "shared_part_missing": "one alternative is a mention with the part they share, the other "
+    "without it ('A and B C': 'A C' and 'B')",
+    "nearer_words_missing": "a mention that goes on after a gap has words that the nearer one "
+    "leaves out ('A B C and D': 'A B D' and 'B C')",
+    "odd_one_out": "all mentions that share words here have the same part in common, but for one",
+    "combination_missing": "all combinations of these components are mentions, but for one",
 }
-"""Each rule in words; A, B, C and D stand for one or more words."""
+"""Each rule in words, with an example; A, B, C and D stand for one or more words, in either order."""
 
 COORDINATORS: Final = frozenset({"and", "or", "nor", "and/or", "&", "/"})
 """What stands between alternatives, in English; with a comma before it or without."""
@@ -71,6 +71,10 @@ def find_suspicions(sentence: Sentence) -> list[Suspicion]:
         ('joined_alternatives', ((0, 1), (3, 4)))
     """
     mentions = tuple(dict.fromkeys(sentence.mentions))
+    length = len(sentence.words)
+    problems = find_layers(length, mentions, len(SLOT_NAMES), True)[1]
+    if not problems and not any(mention.discontinuous for mention in mentions):
+        return []
     words = [word.lower() for word in sentence.words]
     found: list[Suspicion] = []
     for mention in mentions:
@@ -78,8 +82,7 @@ def find_suspicions(sentence: Sentence) -> list[Suspicion]:
             others = [other for other in mentions if other.label == mention.label]
             found += _joined_alternatives(words, mention, others)
             found += _around_gaps(words, mention, others)
-    length = len(words)
-    for problem in find_layers(length, mentions, len(SLOT_NAMES), True)[1]:
+    for problem in problems:
         found += _in_group(length, problem)
     return found
 
@@ -88,7 +91,8 @@ def _joined_alternatives(
     words: Sequence[str], mention: Mention, others: Sequence[Mention]
 ) -> Iterator[Suspicion]:
     for left, right in pairwise(mention.fragments):
-        if not _coordinates(words[left[1] : right[0]]):
+        # After a comma a new clause may begin, and the mention be right.
+        if not COORDINATORS.issuperset(words[left[1] : right[0]]):
             continue
         instead: Mention | None = None
         beside = [mention]
@@ -182,9 +186,10 @@ def _in_group(length: int, problem: Incompatible) -> Iterator[Suspicion]:
     if len(group) <= MOST_IN_GROUP:
         for triple in permutations(group, 3):
             first, second, third = (set(mention.words) for mention in triple)
-            extra = _mention(
-                group[0].label, (second - first) | (third - first) | (first & second & third)
-            )
+            words = (second - first) | (third - first) | (first & second & third)
+            if not words:
+                continue
+            extra = _mention(group[0].label, words)
             if extra not in group and _is_one_set(length, [*group, extra]):
                 yield Suspicion("combination_missing", group, extra)
                 return
