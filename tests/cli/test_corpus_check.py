@@ -1,0 +1,161 @@
+import json
+from time import perf_counter
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from discotag.cli.corpus_check import check
+
+app = typer.Typer()
+app.command("check")(check)
+app.command("other")(lambda: None)
+
+GOOD = "pain in arms and legs\n0,2 ADR|0,1,4,4 ADR\n\n"
+THREE_PARTS = "sore , tired , red toes\n0,0,2,2,4,4 ADR\n\n"
+SUSPECT = "hepatic and cardiac failure\n0,0,2,3 ADR|2,3 ADR\n\n"
+BAD = "sore toes\n5,5 ADR|1,0 ADR|0,1 adr\n\n"
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["check", *map(str, arguments)], env={"COLUMNS": "100"})
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    def made(*blocks):
+        path = tmp_path / "corpus.txt"
+        path.write_text("".join(blocks))
+        return path
+
+    return made
+
+
+def test_tables_and_examples(corpus):
+    done = run(corpus(GOOD, THREE_PARTS, SUSPECT))
+    assert done.exit_code == 0
+    for part in (
+        "No problems in the files.",
+        "discontinuous",
+        "3 slots, gap mentions",
+        "too_many_slots (1): the mentions need more slots",
+        "uneven_components (1)",
+        "joined_alternatives (1): ",
+        "sentence 2",
+        "sore , tired , red toes",
+        "expected: hepatic failure",
+    ):
+        assert part in done.stdout
+    assert "…" not in done.stdout
+    assert "too_many_slots (1)" not in run(corpus(THREE_PARTS), "--slots", 3).stdout
+    assert "sentence 2" not in run(corpus(GOOD, THREE_PARTS), "--examples", 0).stdout
+
+
+def test_data(corpus):
+    done = run(corpus(GOOD, THREE_PARTS, SUSPECT, BAD), "--json", "--examples", 1)
+    assert done.exit_code == 1
+    data = json.loads(done.stdout)
+    assert (data["sentences"], data["discontinuous_sentences"]) == (4, 3)
+    assert (data["mentions"], data["discontinuous_mentions"]) == (6, 3)
+    assert (data["incompatible_sentences"], data["reasons"]) == (
+        2,
+        {"too_many_slots": 1, "uneven_components": 1},
+    )
+    assert data["scheme"] == {"slots": 2, "gap_mentions": False, "naming": "structural"}
+    assert (data["errors"], data["warnings"]) == (2, 1)
+    assert [(each["kind"], each["line"], each["severity"]) for each in data["problems"]] == [
+        ("outside", 11, "error"),
+        ("inverted", 11, "error"),
+        ("label_case", None, "warning"),
+    ]
+    assert data["suspected"]["joined_alternatives"] == 1
+    assert {each["kind"] for each in data["findings"]} == {
+        "too_many_slots",
+        "uneven_components",
+        "joined_alternatives",
+    }
+    assert [scheme["name"] for scheme in data["schemes"]][:2] == ["BIO", "2 slots"]
+
+
+def test_schemes_asked_for(corpus):
+    path = corpus("a b c d\n0,0,3,3 ADR|1,1 ADR\n\n")
+    plain = json.loads(run(path, "--json").stdout)
+    assert plain["reasons"] == {"mention_in_gap": 1}
+    options = ("--gap-mentions", "--slots", 4, "--naming", "semantic", "--json")
+    data = json.loads(run(path, *options).stdout)
+    assert data["incompatible_sentences"] == 0
+    assert data["schemes"][-1]["name"] == "4 slots, gap mentions"
+
+
+def test_all_problems_are_in_the_data_and_some_on_the_terminal(corpus):
+    path = corpus(*["sore toes\n5,5 ADR\n\n"] * 50)
+    done = run(path)
+    assert done.exit_code == 1
+    assert done.stdout.count("reaches past the sentence") == 20
+    assert "… and 30 more; --json lists all of them." in done.stdout
+    assert len(json.loads(run(path, "--json").stdout)["problems"]) == 50
+
+
+def test_status(corpus):
+    assert run(corpus(BAD)).exit_code == 1
+    assert run(corpus(BAD), "--skip-bad").exit_code == 0
+    assert run(corpus("sore toes\n0,1 ADR|0,1 ADR\n\n")).exit_code == 0  # a warning
+
+
+def test_page(corpus, tmp_path):
+    page = tmp_path / "page.html"
+    path = corpus(GOOD, THREE_PARTS)
+    assert run(path, "--html", page).exit_code == 0
+    assert page.read_text("utf-8").startswith("<!doctype html>")
+    assert run(path, "--html", path).exit_code == 2
+    assert run(path, "--html", "-").exit_code == 2
+    assert path.read_text() == GOOD + THREE_PARTS
+
+
+def test_text_that_is_cut_by_options(tmp_path):
+    path = tmp_path / "corpus.jsonl"
+    path.write_text('{"text": "Sore. Tired.\\nCan\'t", "mentions": []}\n')
+    for options, sentences, words in (
+        ((), 3, 7),
+        (("--sentences", "lines", "--words", "spaces"), 2, 3),
+        (("--sentences", "whole"), 1, 7),
+    ):
+        data = json.loads(run(path, "--json", *options).stdout)
+        assert (data["sentences"], data["words"]) == (sentences, words)
+
+
+def test_what_would_move_the_cursor_is_made_visible(tmp_path):
+    path = tmp_path / "corpus.txt"
+    path.write_text("a\x1b[31m b c\n0,0,2,2 A|1,1 A|9,9 \x1b[31m\n\n")
+    done = run(path)
+    assert "\x1b[31m" not in done.stdout
+    assert "a·[31m" in done.stdout
+
+
+def test_an_empty_corpus(tmp_path):
+    path = tmp_path / "corpus.jsonl"
+    path.write_text("")
+    done = run(path, "--format", "jsonl", "--json")
+    assert (done.exit_code, json.loads(done.stdout)["sentences"]) == (0, 0)
+    assert run(path, "--format", "jsonl").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--slots", "9"], ["--format", "odd"]], ids=["slots", "format"]
+)
+def test_bad_input_is_one_line(corpus, arguments):
+    done = run(corpus(GOOD), *arguments)
+    assert done.exit_code == 1
+    assert "\n" not in str(done.exception)
+    assert done.stdout == ""
+
+
+def test_speed(tmp_path):
+    """20,000 sentences of 20 words, one in twenty with a mention set, in a few seconds."""
+    path = tmp_path / "corpus.txt"
+    words = " ".join(f"word{n}" for n in range(20))
+    plain, sets = f"{words}\n3,4 ADR\n\n", f"{words}\n3,4 ADR|3,3,6,7 ADR\n\n"
+    path.write_text((plain * 19 + sets) * 1000)
+    start = perf_counter()
+    assert run(path, "--json").exit_code == 0
+    assert perf_counter() - start < 10
