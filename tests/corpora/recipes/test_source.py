@@ -126,6 +126,21 @@ def test_damaged_archives(tmp_path: Path) -> None:
     refused(tmp_path / "b.tgz", "damaged|cannot be unpacked|neither")
 
 
+def test_zip_files_of_another_version_or_encoding(tmp_path: Path) -> None:
+    """Both are bytes of the central directory: the version needed, and the name."""
+    whole = bytearray(zipped(tmp_path / "a.zip", {"é.txt": b""}).read_bytes())
+    directory = whole.rindex(b"PK\x01\x02")
+    whole[whole.rindex("é".encode())] = 0xFF
+    (tmp_path / "b.zip").write_bytes(whole)
+    refused(tmp_path / "b.zip", "cannot be unpacked: 'utf-8' codec")
+    whole[directory + 6] = 200
+    whole[whole.rindex(b"\xff")] = "é".encode()[0]
+    (tmp_path / "c.zip").write_bytes(whole)
+    refused(tmp_path / "c.zip", "cannot be unpacked: zip file version")
+    with pytest.raises(CorpusError, match="not a workbook .* zip file version"):
+        source.check_sizes(tmp_path / "c.zip")
+
+
 @settings(deadline=None, max_examples=60)
 @given(st.data())
 def test_only_the_own_error_comes_out(

@@ -32,6 +32,9 @@ ARCHIVES: Final = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 
 DAMAGED: Final = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError)
 
+UNKNOWN: Final = (NotImplementedError, RuntimeError, ValueError)
+"""Unknown compression or version, a password, names that are not in their encoding."""
+
 Wanted = Callable[[str], bool]
 
 
@@ -72,9 +75,11 @@ def unpacked(source: Path, wanted: Wanted = lambda name: True) -> Iterator[Path]
         folder = Path(name)
         try:
             _unpack(source, folder, wanted)
+        except CorpusError:
+            raise
         except DAMAGED as error:
             _fail(source, f"the archive is damaged: {error}")
-        except (NotImplementedError, RuntimeError) as error:  # compression unknown, or a password
+        except UNKNOWN as error:
             _fail(source, f"the archive cannot be unpacked: {error}")
         except OSError as error:
             _fail(source, f"the archive cannot be unpacked: {error.strerror or error}")
@@ -164,7 +169,7 @@ def check_sizes(path: Path) -> None:
     try:
         with zipfile.ZipFile(path) as packed:
             sizes = [info.file_size for info in packed.infolist()]
-    except zipfile.BadZipFile as error:
+    except (*DAMAGED, *UNKNOWN) as error:
         _fail(path, f"this is not a workbook (.xlsx) or a damaged one: {error}")
     except OSError as error:
         _fail(path, str(error.strerror or error).lower(), "missing")
