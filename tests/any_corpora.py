@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from hypothesis import strategies as st
 
 from discotag import Document, Mention, Sentence
-from discotag.words import Marked, Splitter
+from discotag.words import Marked, Splitter, spelled
 
 AS_WRITTEN = Splitter("lines", "spaces")
 """Gives the words of a document back that was written out without a text of its own."""
@@ -92,12 +92,14 @@ def marks(draw: st.DrawFn, text: str) -> list[Marked]:
 
 
 @st.composite
-def documents_of_text(draw: st.DrawFn) -> Document:
-    """A document cut from a text, with an id."""
+def documents_of_text(draw: st.DrawFn) -> tuple[Splitter, Document]:
+    """A document with an id, and the splitter that cut it from its text."""
     text = draw(TEXTS)
-    splitter = draw(st.builds(Splitter, st.sampled_from(["auto", "lines", "whole"])))
+    sentences = draw(st.sampled_from(["auto", "lines", "whole"]))
+    splitter = Splitter(sentences, draw(st.sampled_from(["pattern", "spaces"])))
     name = draw(st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,8}", fullmatch=True))
-    return splitter.document(text, draw(marks(text)), id=name, complain=lambda *flaw: None)
+    found = splitter.document(text, draw(marks(text)), id=name, complain=lambda *flaw: None)
+    return splitter, splitter.document(text, spelled(found)[1], id=name)
 
 
 def contents(documents: Iterable[Document]) -> list[tuple[Sequence[str], Sequence[Mention]]]:

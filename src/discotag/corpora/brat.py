@@ -105,6 +105,10 @@ def write(documents: Iterable[Document], path: Path) -> None:
     """
     if path == STANDARD:
         raise CorpusError(Problem("missing", "brat is written to a folder", str(path)))
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CorpusError(Problem("missing", why(error), str(path))) from None
     written: set[str] = set()
     for number, document in enumerate(documents, start=1):
         name = f"{number:06d}" if document.id is None else document.id
