@@ -159,3 +159,43 @@ def test_speed(tmp_path):
     start = perf_counter()
     assert run(path, "--json").exit_code == 0
     assert perf_counter() - start < 10
+
+
+def test_a_brat_folder_with_errors_of_all_kinds(tmp_path):
+    """Each is told of with its file and line, and the good rest is read."""
+    folder = tmp_path / "brat"
+    folder.mkdir()
+    (folder / "a.txt").write_text("Sore and swollen toes. Tired.\n")
+    rows = [
+        "T1\tADR 0 4;17 21\tSore toes",
+        "T2\tADR 10 5\tx",
+        "T3\tADR 5 5\t",
+        "T4\tADR 90 95\txxx",
+        "T5\tadr 23 28\tTired",
+        "T6\tADR 23 28\tTied",
+        "T7\tADR 0 4;17 21\tSore toes",
+        "rubbish",
+    ]
+    (folder / "a.ann").write_text("".join(f"{row}\n" for row in rows))
+    (folder / "b.txt").write_bytes(b"\xff")
+    (folder / "b.ann").write_text("")
+    done = run(folder, "--json")
+    assert done.exit_code == 1
+    data = json.loads(done.stdout)
+    found = {
+        (each["kind"], each["path"].rpartition("/")[2], each["line"]) for each in data["problems"]
+    }
+    assert found == {
+        ("inverted", "a.ann", 2),
+        ("empty", "a.ann", 3),
+        ("outside", "a.ann", 4),
+        ("text_mismatch", "a.ann", 6),
+        ("duplicate", "a.ann", 7),
+        ("syntax", "a.ann", 8),
+        ("encoding", "b.txt", 1),
+        ("label_case", "brat", None),
+    }
+    assert (data["documents"], data["sentences"], data["mentions"]) == (1, 2, 3)
+    shown = run(folder)
+    assert "a.ann:2: " in shown.stdout
+    assert run(folder, "--skip-bad").exit_code == 0

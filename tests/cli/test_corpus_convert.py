@@ -111,3 +111,28 @@ def test_bad_usage_is_one_line(source, tmp_path, target, options, message):
     assert message in str(done.exception)
     assert "\n" not in str(done.exception)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "in.txt"]
+
+
+def test_a_folder_is_brat(source, tmp_path):
+    folder, back = tmp_path / "brat", tmp_path / "back.txt"
+    assert run(source, f"{folder}/").exit_code == 0
+    assert (folder / "000001.ann").read_text().startswith("T1\tADR 0 7;17 21\tpain in légs\n")
+    done = run(folder, back, "--sentences", "lines", "--words", "spaces")
+    assert (done.exit_code, back.read_text("utf-8")) == (0, TEXT)
+    assert "is there already" in str(run(source, folder).exception)
+    assert "cannot be written to -" in str(run(source, "-", "--to", "brat").exception)
+    assert "is written to a folder" in str(run(source, back, "--to", "brat").exception)
+
+
+def test_mentions_that_bio_cannot_hold(source, tmp_path):
+    done = run(source, tmp_path / "out.conll")
+    assert "cannot hold mention ADR 'pain in légs'" in str(done.exception)
+    assert [path.name for path in tmp_path.iterdir()] == ["in.txt"]
+
+
+def test_endings_name_formats_that_are_there():
+    from discotag.cli.corpus_convert import BY_SUFFIX, WORDS_ONLY
+    from discotag.corpora import FORMATS
+
+    for name in {*BY_SUFFIX.values(), *WORDS_ONLY, "brat"}:
+        assert FORMATS[name].write is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any, Final
 
 from discotag.mentions import Document, Mention, Sentence
@@ -88,11 +88,10 @@ class Analysis:
             if len(group) == 1 and not group[0].discontinuous:
                 continue
             self.mentions_per_group[len(group)] += 1
-            for number, mention in enumerate(group):
-                for other in group[number + 1 :]:
-                    kind = _overlap(set(mention.words), set(other.words))
-                    if kind is not None:
-                        self.overlaps[kind] += 1
+            for one, other in combinations([set(mention.words) for mention in group], 2):
+                kind = _overlap(one, other)
+                if kind is not None:
+                    self.overlaps[kind] += 1
 
     def as_data(self) -> dict[str, Any]:
         """Plain data; histograms in the order of their keys, labels by their number."""

@@ -7,6 +7,7 @@ none of them is certain: each finding is for a person to look at.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, permutations
@@ -29,7 +30,8 @@ RULES: Final = {
     "odd_one_out": "all mentions that share words here have the same part in common, but for one",
     "combination_missing": "all combinations of these components are mentions, but for one",
 }
-"""Each rule in words, with an example; A, B, C and D stand for one or more words, in either order."""
+"""Each rule in words, with an example: A to D are one or more words; the other way round is meant
+too."""
 
 COORDINATORS: Final = frozenset({"and", "or", "nor", "and/or", "&", "/"})
 """What stands between alternatives, in English; with a comma before it or without."""
@@ -42,7 +44,7 @@ MAJORITY: Final = 3
 such groups in CRAFT, none was an error."""
 
 MOST_IN_GROUP: Final = 12
-"""In larger groups no missing combination is looked for: there are too many triples."""
+"""Larger groups are not looked into: it would take long, as there are so many triples in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +79,13 @@ def find_suspicions(sentence: Sentence) -> list[Suspicion]:
         return []
     words = [word.lower() for word in sentence.words]
     found: list[Suspicion] = []
+    starts = [mention.start for mention in mentions]
     for mention in mentions:
         if mention.discontinuous:
-            others = [other for other in mentions if other.label == mention.label]
+            near = mentions[bisect_left(starts, mention.start) : bisect_left(starts, mention.end)]
+            others = [other for other in near if other.label == mention.label]
             found += _joined_alternatives(words, mention, others)
-            found += _around_gaps(words, mention, others)
+            found += _around_gaps(words, mention, others, mentions)
     for problem in problems:
         found += _in_group(length, problem)
     return found
@@ -110,7 +114,10 @@ def _joined_alternatives(
 
 
 def _around_gaps(
-    words: Sequence[str], mention: Mention, others: Sequence[Mention]
+    words: Sequence[str],
+    mention: Mention,
+    others: Sequence[Mention],
+    everywhere: Sequence[Mention],
 ) -> Iterator[Suspicion]:
     """Continuous mentions that have too little of a discontinuous one around its gaps."""
     for left, right in pairwise(mention.fragments):
@@ -134,7 +141,7 @@ def _around_gaps(
                 rule, expected = "nearer_words_missing", (left[0], end)
             elif left[1] <= start < right[0] < end < right[1]:
                 rule, expected = "nearer_words_missing", (start, right[1])
-            if expected != fragment and _is_new(expected, fragment, mention, others):
+            if expected != fragment and _is_new(expected, fragment, mention, everywhere):
                 instead = Mention(mention.label, (expected,))
                 yield Suspicion(rule, (other, mention), instead)
 
@@ -175,7 +182,8 @@ def _is_new(
 
 def _in_group(length: int, problem: Incompatible) -> Iterator[Suspicion]:
     group = problem.mentions
-    if problem.reason not in ("uneven_components", "not_a_product"):
+    shape = problem.reason in ("uneven_components", "not_a_product")
+    if not shape or len(group) > MOST_IN_GROUP:
         return
     if len(group) > MAJORITY:
         for odd in group:
@@ -183,16 +191,15 @@ def _in_group(length: int, problem: Incompatible) -> Iterator[Suspicion]:
             if instead is not None:
                 yield Suspicion("odd_one_out", (odd, *(m for m in group if m != odd)), instead)
                 return
-    if len(group) <= MOST_IN_GROUP:
-        for triple in permutations(group, 3):
-            first, second, third = (set(mention.words) for mention in triple)
-            words = (second - first) | (third - first) | (first & second & third)
-            if not words:
-                continue
-            extra = _mention(group[0].label, words)
-            if extra not in group and _is_one_set(length, [*group, extra]):
-                yield Suspicion("combination_missing", group, extra)
-                return
+    for triple in permutations(group, 3):
+        first, second, third = (set(mention.words) for mention in triple)
+        words = (second - first) | (third - first) | (first & second & third)
+        if not words:
+            continue
+        extra = _mention(group[0].label, words)
+        if extra not in group and _is_one_set(length, [*group, extra]):
+            yield Suspicion("combination_missing", group, extra)
+            return
 
 
 def _as_the_rest(length: int, odd: Mention, rest: Sequence[Mention]) -> Mention | None:
