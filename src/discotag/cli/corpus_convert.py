@@ -11,7 +11,6 @@ from typing import Annotated, Final
 import typer
 
 from discotag.cli.corpus_options import (
-    InPath,
     Reporter,
     Sentences,
     SentencesOption,
@@ -45,7 +44,9 @@ WORDS_ONLY: Final = frozenset({"inline", "conll", "w2ner"})
 
 
 def convert(
-    source: InPath,
+    source: Annotated[
+        Path, typer.Argument(metavar="IN", help="A file, a folder, or - for standard input.")
+    ],
     target: Annotated[
         str,
         typer.Argument(

@@ -40,7 +40,7 @@ MOST_MISSING_WORDS: Final = 3
 """A part that was left out is not longer: what is longer is seldom one alternative of two."""
 
 MAJORITY: Final = 3
-"""So many mentions that agree make another odd. With two, the other way round is as likely: of four
+"""So many mentions that agree make another odd. With two, the other way round is as likely: of three
 such groups in CRAFT, none was an error."""
 
 MOST_IN_GROUP: Final = 12
