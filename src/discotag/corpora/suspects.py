@@ -40,8 +40,8 @@ MOST_MISSING_WORDS: Final = 3
 """A part that was left out is not longer: what is longer is seldom one alternative of two."""
 
 MAJORITY: Final = 3
-"""So many mentions that agree make another odd. With two, the other way round is as likely: of three
-such groups in CRAFT, none was an error."""
+"""So many mentions that agree make another odd. With two, the other way round is as likely: of the
+three such groups in CRAFT, none was an error."""
 
 MOST_IN_GROUP: Final = 12
 """Larger groups are not looked into: it would take long, as there are so many triples in them."""
