@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
@@ -77,36 +78,57 @@ class _HalfCharacter(DiscotagError):
 class _Bounded:
     """A stream of bytes that fails after too many of them without an object.
 
-    It also fails at an escape that is half of a character.
+    It also fails at what is not UTF-8, and at an escape that is half of a character.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
         self.held = 0
         self._stream = stream
         self._fresh = True
+        self._error: Exception | None = None
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
         self._unclear = b""  # an escape at the end of what was read
 
     def read(self, size: int = -1) -> bytes:
+        if self._error is not None:
+            raise self._error
         chunk = self._stream.read(size)
         self.held += len(chunk)
         if self.held > MAX_FILE:
             raise _TooLong(f"there is no end to an object after {MAX_FILE >> 20} MiB")
-        if size:
-            self._check(chunk)
-        if self._fresh and size:  # ijson asks for no bytes at first, to see what comes
+        if not size:  # ijson asks for no bytes at first, to see what comes
+            return chunk
+        if self._fresh:
             self._fresh = False
-            return chunk.removeprefix(BOM)
-        return chunk
+            chunk = chunk.removeprefix(BOM)
+        good = min(self._utf8(chunk), self._whole(chunk))
+        if self._error is not None and good <= 0:
+            raise self._error
+        return chunk[:good]  # the objects ahead of an error are still to be read
 
-    def _check(self, chunk: bytes) -> None:
+    def _utf8(self, chunk: bytes) -> int:
+        """How many bytes are UTF-8."""
+        before = len(self._decoder.getstate()[0])
+        try:
+            self._decoder.decode(chunk, final=not chunk)
+        except UnicodeDecodeError as error:
+            self._error = error
+            return error.start - before
+        return len(chunk)
+
+    def _whole(self, chunk: bytes) -> int:
+        """How many bytes are ahead of half a character."""
         if b"\\" not in chunk and not self._unclear:
-            return
+            return len(chunk)
+        before = len(self._unclear)
         data = self._unclear + chunk
         match = WHOLE_CHARACTERS.match(data)
         assert match is not None  # nothing is enough
         self._unclear = data[match.end() :]
         if self._unclear and not CUT_OFF.fullmatch(self._unclear):
-            raise _HalfCharacter("half of a surrogate pair")
+            self._error = self._error or _HalfCharacter("half of a surrogate pair")
+            return match.end() - before
+        return len(chunk)
 
 
 def _outermost(events: Iterable[tuple[str, Any]], lists: Collection[str]) -> Iterator[Any]:
