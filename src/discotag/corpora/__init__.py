@@ -60,6 +60,8 @@ def write(documents: Iterable[Document], path: str | Path, format: str = "jsonl"
     if chosen.write is None:
         message = "this format can be read, not written"
         raise CorpusError(Problem("syntax", message, chosen.name))
+    if "\0" in str(path):
+        raise CorpusError(Problem("missing", "a path has no NUL in it", repr(str(path))))
     chosen.write(documents, Path(path))
 
 

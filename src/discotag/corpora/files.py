@@ -122,7 +122,7 @@ def created(path: Path) -> Iterator[TextIO]:
         return
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".discotag.")
-    except (OSError, ValueError) as error:  # a path with a NUL in it is a ValueError
+    except OSError as error:
         raise CorpusError(Problem("missing", why(error), str(path))) from None
     temporary = Path(name)
     try:
@@ -191,6 +191,6 @@ def _half_character(path: Path) -> CorpusError:
     return CorpusError(Problem("encoding", message, str(path)))
 
 
-def why(error: OSError | ValueError) -> str:
+def why(error: OSError) -> str:
     """What the system says is wrong, in a few words."""
-    return (getattr(error, "strerror", None) or str(error)).lower()
+    return (error.strerror or str(error)).lower()
