@@ -1,0 +1,201 @@
+import json
+
+import pytest
+
+from discotag import Document, Mention, Sentence
+from discotag.corpora import CorpusError, read, write
+from discotag.words import Splitter
+from samples import DATA
+
+
+def corpus(tmp_path, *lines):
+    """What is read from lines of JSON, and what was wrong."""
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    problems = []
+    found = list(read(path, "jsonl", report=problems.append))
+    return found, [(problem.kind, problem.line) for problem in problems]
+
+
+def test_reading():
+    first, second, third = read(DATA / "jsonl/three.jsonl")
+    assert (first.id, first.text) == ("7", "Sore toes.")
+    assert first.mentions[0].score == 0.93
+    assert [mention.text for mention in second.mentions] == ["Sore knees"]
+    assert [each.words for each in second.sentences][1] == ("Fine", ".")
+    assert third == Document([Sentence(["Fine", "."])])
+
+
+def test_what_a_line_looks_like(tmp_path):
+    """The format is documented and versioned: a change here needs another version."""
+    document = Splitter().document("Sore toes. Fine.", id="7")
+    first = Sentence(
+        document.sentences[0].words,
+        [Mention("ADR", [(0, 2)], score=0.5)],
+        text="Sore toes.",
+        offsets=document.sentences[0].offsets,
+    )
+    bare = Document([Sentence(["a"], [Mention("X", [(0, 1)])])])
+    full = Document([first, document.sentences[1]], text=document.text, id="7")
+    write([full, bare], tmp_path / "out")
+    lines = (tmp_path / "out").read_text().split("\n")
+    assert [json.loads(line) for line in lines if line] == [
+        {
+            "discotag": 1,
+            "id": "7",
+            "text": "Sore toes. Fine.",
+            "sentences": [
+                {
+                    "words": ["Sore", "toes", "."],
+                    "start": 0,
+                    "end": 10,
+                    "starts": [0, 5, 9],
+                    "mentions": [
+                        {
+                            "label": "ADR",
+                            "words": [[0, 2]],
+                            "text": "Sore toes",
+                            "fragments": [[0, 9]],
+                            "start": 0,
+                            "end": 9,
+                            "score": 0.5,
+                        }
+                    ],
+                },
+                {
+                    "words": ["Fine", "."],
+                    "start": 11,
+                    "end": 16,
+                    "starts": [11, 15],
+                    "mentions": [],
+                },
+            ],
+        },
+        {
+            "discotag": 1,
+            "sentences": [
+                {"words": ["a"], "mentions": [{"label": "X", "words": [[0, 1]], "text": "a"}]}
+            ],
+        },
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[]",
+        "7",
+        "{}",
+        "{",
+        "not JSON",
+        '{"discotag": 2, "text": ""}',
+        '{"text": 7}',
+        '{"text": "", "id": []}',
+        '{"text": "", "id": true}',
+        '{"sentences": {}}',
+        '{"sentences": [7]}',
+        '{"sentences": [{"words": "a"}]}',
+        '{"sentences": [{"words": [1]}]}',
+        '{"sentences": [{"words": ["a"], "start": -1}]}',
+        '{"sentences": [{"words": ["a"], "start": true}]}',
+        '{"sentences": [{"words": ["a"], "starts": [0]}]}',
+        '{"sentences": [{"words": ["a"], "starts": []}]}',
+        '{"text": "b", "sentences": [{"words": ["a"], "start": 0, "end": 1, "starts": [0]}]}',
+        '{"text": "a", "sentences": [{"words": ["a"]}]}',
+        '{"text": "a", "sentences": [{"words": ["a"], "start": 0, "end": 1, "starts": ["0"]}]}',
+        '{"sentences": [{"words": ["a"], "text": "a"}]}',
+        '{"sentences": [{"words": ["a"], "mentions": [7]}]}',
+        '{"sentences": [{"words": ["a"], "mentions": [{"words": [[0, 1]]}]}]}',
+        '{"sentences": [{"words": ["a"], "mentions": [{"label": "A", "words": [0, 1]}]}]}',
+        '{"sentences": [{"words": ["a"], "mentions": [{"label": "A", "words": [[0, 1.0]]}]}]}',
+        '{"sentences": [{"words": ["a"], "mentions": [{"label": "A", "words": [[0, 1]], '
+        '"score": "high"}]}]}',
+        '{"text": "a", "mentions": [{"label": "A", "fragments": [[0]]}]}',
+    ],
+)
+def test_bad_lines_are_left_out(tmp_path, line):
+    good = '{"sentences": [{"words": ["b"]}]}'
+    found, problems = corpus(tmp_path, good, line, "", good)
+    assert problems == [("syntax", 2)]
+    assert [document.words for document in found] == [("b",), ("b",)]
+    with pytest.raises(CorpusError, match=r"a\.jsonl:2: "):
+        list(read(tmp_path / "a.jsonl"))
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ([[1, 0]], "inverted"),
+        ([[0, 0]], "empty"),
+        ([], "empty"),
+        ([[0, 3]], "outside"),
+        ([[-1, 1]], "outside"),
+        ([[0, 2], [1, 2]], "overlapping"),
+    ],
+)
+def test_bad_mentions_are_left_out(tmp_path, words, kind):
+    mentions = [{"label": "A", "words": words}, {"label": "A", "words": [[0, 1]]}]
+    line = json.dumps({"sentences": [{"words": ["a", "b"], "mentions": mentions}]})
+    (found,), problems = corpus(tmp_path, line)
+    assert problems == [(kind, 1)]
+    assert len(found.mentions) == 1
+
+
+@pytest.mark.parametrize(
+    ("fragments", "kind"),
+    [
+        ([[2, 0]], "empty"),
+        ([[0, 30]], "outside"),
+        ([[5, 9], [0, 4]], "overlapping"),
+        ([[4, 5]], "empty"),
+        ([], "empty"),
+        ([[0, 2]], "widened"),
+    ],
+)
+def test_bad_mentions_of_a_text_are_left_out(tmp_path, fragments, kind):
+    mentions = [{"label": "A", "fragments": fragments}, {"label": "B", "fragments": [[0, 4]]}]
+    (found,), problems = corpus(tmp_path, json.dumps({"text": "Sore toes", "mentions": mentions}))
+    assert problems == [(kind, 1)]
+    assert Mention("B", [(0, 1)]) in found.mentions
+
+
+@pytest.mark.parametrize("label", ["A\n", "\u200b"])
+def test_labels_must_be_printable(tmp_path, label):
+    mentions = [{"label": label, "words": [[0, 1]], "fragments": [[0, 1]]}]
+    found, problems = corpus(
+        tmp_path,
+        json.dumps({"sentences": [{"words": ["a"], "mentions": mentions}]}),
+        json.dumps({"text": "a", "mentions": mentions}),
+    )
+    assert problems == [("syntax", 1), ("syntax", 2)]
+    assert [document.words for document in found] == [("a",), ("a",)]
+
+
+def test_a_mention_may_stand_there_twice(tmp_path):
+    mentions = [{"label": "A", "words": [[0, 1]], "fragments": [[0, 1]]}] * 2
+    found, problems = corpus(
+        tmp_path,
+        json.dumps({"sentences": [{"words": ["a"], "mentions": mentions}]}),
+        json.dumps({"text": "a", "mentions": mentions}),
+    )
+    assert problems == [("duplicate", 1), ("duplicate", 2)]
+    assert [len(document.mentions) for document in found] == [2, 2]
+
+
+@pytest.mark.parametrize("word", [r"\ud83d", r"\ude00", r"\ud83d \ude00", r"a\uD83D"])
+def test_halves_of_characters_are_reported(tmp_path, word):
+    found, problems = corpus(tmp_path, f'{{"sentences": [{{"words": ["{word}"]}}]}}')
+    assert (found, problems) == ([], [("encoding", 1)])
+
+
+def test_whole_characters_by_escapes_are_read(tmp_path):
+    (found,), problems = corpus(
+        tmp_path, r'{"sentences": [{"words": ["\ud83d\ude00", "\\ud83d"]}]}'
+    )
+    assert found.words == ("😀", "\\ud83d")
+    assert not problems
+
+
+def test_numbers_are_ids_too(tmp_path):
+    (found,), _ = corpus(tmp_path, '{"id": 7, "text": ""}')
+    assert found.id == "7"

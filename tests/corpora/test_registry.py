@@ -1,0 +1,119 @@
+import shutil
+
+import pytest
+
+from discotag.corpora import FORMATS, CorpusError, files, read, write
+from discotag.corpora.registry import files_in, find_format, named_format
+from samples import DATA, SAMPLES
+
+
+@pytest.mark.parametrize(("path", "format"), SAMPLES.items(), ids=lambda each: str(each))
+def test_samples_are_recognised(path, format):
+    assert find_format(path).name == format
+
+
+@pytest.mark.parametrize(
+    ("path", "format"),
+    [item for item in SAMPLES.items() if item[1] != "brat"],
+    ids=lambda each: str(each),
+)
+@pytest.mark.parametrize("way", ["windows", "mark", "space", "no suffix", "only a head"])
+def test_samples_are_recognised_in_disguise(path, format, way, tmp_path, monkeypatch):
+    raw = path.read_bytes()
+    copy = tmp_path / ("file" if way == "no suffix" else path.name)
+    if way == "windows":
+        raw = raw.replace(b"\n", b"\r\n")
+    elif way == "mark":
+        raw = b"\xef\xbb\xbf" + raw
+    elif way == "space" and format not in ("inline", "conll"):
+        raw = b"\n  \n" + raw
+    elif way == "only a head":
+        monkeypatch.setattr(files, "HEAD", max(len(raw) * 2 // 3, 60))
+    copy.write_bytes(raw)
+    assert find_format(copy).name == format
+
+
+@pytest.mark.parametrize(
+    ("text", "format"),
+    [
+        ("a b\n0,0 A", "inline"),
+        ("a b\n\n\nc\n0,0,1,1 A|0,0 B\n\n", "inline"),
+        ("O\n0,0 O\n\n", "inline"),
+        ("a O", "conll"),
+        ("a\tB-X\nb\tI-X\n", "conll"),
+        ("a O\nb\nc O\nd O\ne O\nf O\n", "conll"),  # one row is broken
+        ("-DOCSTART- -X- O O\n\nEU NNP I-NP I-ORG\n", "conll"),
+        ("# id 5 domain=en\nthe _ _ O\n", "conll"),
+        ("[]", "w2ner"),
+        ('[ {"ner": [], "sentence": []} ]', "w2ner"),
+        ('{"text": "a", "mentions": []}', "jsonl"),
+        ('{"discotag" : 1, "sentences": []}', "jsonl"),
+        ("Sore toes.\n", None),
+        ("Sore toes.\n\nAnd\n\nmore.\n", None),
+        ("I took vitamin O\nand then B-12 as well.\nThen I slept.\n", None),
+        ("0,0 A", None),
+        ("{}", None),
+        ("[1]", None),
+        ('"a"', None),
+        ("<html></html>", None),
+    ],
+)
+def test_small_files(text, format, tmp_path):
+    path = tmp_path / "file.txt"
+    path.write_text(text)
+    if format is None:
+        with pytest.raises(CorpusError, match="the format was not recognised; say --format with"):
+            find_format(path)
+    else:
+        assert find_format(path).name == format
+
+
+@pytest.mark.parametrize("raw", [b"", b" \n", b"\xef\xbb\xbf"])
+def test_empty_files_have_no_format(raw, tmp_path):
+    path = tmp_path / "empty.jsonl"
+    path.write_bytes(raw)
+    with pytest.raises(CorpusError, match="there is nothing in this file"):
+        read(path)
+    assert list(read(path, "jsonl")) == []
+
+
+def test_a_folder_is_read_file_by_file(tmp_path):
+    for name in ("b.jsonl", "sub/a.jsonl", ".hidden/c.jsonl", "a.jsonl.bak"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(DATA / "jsonl/three.jsonl", tmp_path / name)
+    (tmp_path / "README.md").write_text("# About\n")
+    assert [path.name for path in files_in(tmp_path, (".jsonl",))] == ["b.jsonl", "a.jsonl"]
+    assert len(list(read(tmp_path))) == 6
+
+
+def test_a_folder_of_brat_is_one_of_brat_whatever_else_is_in_it(tmp_path):
+    folder = shutil.copytree(DATA / "brat/good", tmp_path / "good")
+    (folder / "annotation.conf").write_text("[entities]\nADR\n")
+    shutil.copy(DATA / "jsonl/three.jsonl", folder / "a.jsonl")
+    assert find_format(folder).name == "brat"
+    assert len(list(read(folder))) == 3
+
+
+def test_folders_without_a_corpus(tmp_path):
+    with pytest.raises(CorpusError, match="there is no file in this folder"):
+        read(tmp_path)
+    (tmp_path / "README.md").write_text("# About\n")
+    with pytest.raises(CorpusError, match="no file in this folder was recognised"):
+        read(tmp_path)
+    with pytest.raises(CorpusError, match=r"no file in this folder that ends with \.jsonl or"):
+        list(read(tmp_path, "jsonl"))
+
+
+def test_unknown_formats(tmp_path):
+    with pytest.raises(CorpusError, match="word: unknown format; there are .*jsonl"):
+        named_format("word")
+    with pytest.raises(CorpusError, match="knowtator: this format can be read, not written"):
+        write([], tmp_path / "out", "knowtator")
+
+
+def test_formats_say_what_they_are():
+    for name, format in FORMATS.items():
+        assert name == format.name
+        assert format.about
+        assert "\n" not in format.about
+        assert all(suffix.startswith(".") for suffix in format.suffixes)
