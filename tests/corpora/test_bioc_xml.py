@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from discotag import Mention, Sentence
-from discotag.corpora import CorpusError, read, write
-from discotag.corpora.xml_elements import MAX_DEPTH
+from discotag.corpora import CorpusError, read, strict, write
+from discotag.corpora.xml_elements import CHUNK, MAX_DEPTH, elements
 from discotag.mentions import Document
 from discotag.words import Splitter
 
@@ -188,13 +188,10 @@ def test_memory_holds_one_document(tmp_path):
             stream.write(f"<document><id>1</id><passage><offset>0</offset><text>{text}</text>")
             stream.write("</passage></document>")
         stream.write("</collection>")
-    from discotag.corpora.problems import strict
-    from discotag.corpora.xml_elements import elements
-
     tracemalloc.start()
     try:
         assert sum(1 for _ in elements(path, ("document",), strict)) == number
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < 20 * len(text) < path.stat().st_size / 10
+    assert peak < 8 * CHUNK < path.stat().st_size / 4

@@ -11,12 +11,16 @@ from typing import Any, BinaryIO, Final
 import ijson
 from ijson.common import ObjectBuilder
 
-from discotag.corpora.files import MAX_FILE, opened
+from discotag.corpora.files import MAX_LINE, opened
 from discotag.corpora.problems import Problem, Report
 from discotag.errors import DiscotagError
 
 MAX_DEPTH: Final = 100
 """Lists and objects inside each other; the formats read here need ten."""
+
+CHUNK: Final = 1 << 20
+"""Bytes that are parsed at a time. ijson scans again with each chunk the string that did not end in
+those before, so that one of many chunks takes time in the square of them."""
 
 OPENING: Final = frozenset({"start_map", "start_array"})
 CLOSING: Final = frozenset({"end_map", "end_array"})
@@ -47,9 +51,8 @@ def objects(path: Path, lists: Collection[str], report: Report) -> Iterator[Any]
     with opened(path) as stream:
         source = _Bounded(stream)
         try:
-            for found in _outermost(
-                ijson.basic_parse(source, multiple_values=True, use_float=True), lists
-            ):
+            events = ijson.basic_parse(source, multiple_values=True, use_float=True, buf_size=CHUNK)
+            for found in _outermost(events, lists):
                 source.held = 0
                 yield found
         except _TooLong as error:
@@ -94,8 +97,8 @@ class _Bounded:
             raise self._error
         chunk = self._stream.read(size)
         self.held += len(chunk)
-        if self.held > MAX_FILE:
-            raise _TooLong(f"there is no end to an object after {MAX_FILE >> 20} MiB")
+        if self.held > MAX_LINE:
+            raise _TooLong(f"there is no end to an object after {MAX_LINE >> 20} MiB")
         if not size:  # ijson asks for no bytes at first, to see what comes
             return chunk
         if self._fresh:

@@ -16,12 +16,13 @@ from xml.parsers.expat import errors
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
-from discotag.corpora.files import MAX_FILE, opened
+from discotag.corpora.files import MAX_LINE, opened
 from discotag.corpora.problems import Problem, Report
 from discotag.errors import DiscotagError
 
-CHUNK: Final = 1 << 16
-"""Bytes that are parsed at a time."""
+CHUNK: Final = 1 << 20
+"""Bytes that are parsed at a time. The parser scans again with each chunk what it could not use of
+those before, so that a tag of many chunks takes time in the square of them."""
 
 MAX_ASCII: Final = 0x7F
 
@@ -60,27 +61,24 @@ class Element:
 def elements(path: Path, tags: Collection[str], report: Report) -> Iterator[Element]:
     """The elements of these names in an XML file, one after the other.
 
-    Memory holds one of them at a time. An element inside another that is wanted comes as its child.
-    A file that is not well-formed is reported, and nothing more is read of it.
+    Memory holds a chunk and the elements that end in it. An element inside another that is wanted
+    comes as its child. A file that is not well-formed is reported, and nothing more is read of it.
     """
     with opened(path) as stream:
         builder = _Builder(tags)
         parser = DefusedXMLParser(target=builder)
         expat = builder.expat = parser.parser
-        size, passed, held = CHUNK, 0, 0
+        passed = held = 0
         chunk = b""
         try:
-            while chunk := stream.read(size):
-                before = builder.events
+            while chunk := stream.read(CHUNK):
                 parser.feed(chunk)
                 passed += len(chunk)
-                # With each chunk the parser scans again what it could not use of those before.
-                size = CHUNK if builder.events > before else size * 2
                 finished = builder.taken()
                 held = len(chunk) if finished else held + len(chunk)
                 yield from finished
-                if held > MAX_FILE:
-                    message = f"there is no end to an element after {MAX_FILE >> 20} MiB"
+                if held > MAX_LINE:
+                    message = f"there is no end to an element after {MAX_LINE >> 20} MiB"
                     line = expat.CurrentLineNumber
                     report(Problem("too_long", message, str(path), line))
                     return
@@ -99,14 +97,12 @@ class _Builder:
 
     def __init__(self, tags: Collection[str]) -> None:
         self.expat: Any = None  # the parser, which knows the line
-        self.events = 0
         self._tags = tags
         self._open: list[Element] = []
         self._texts: list[list[str]] = []
         self._finished: list[Element] = []
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        self.events += 1
         name = tag.rpartition("}")[2]
         if not self._open and name not in self._tags:
             return
@@ -119,12 +115,10 @@ class _Builder:
         self._texts.append([])
 
     def data(self, data: str) -> None:
-        self.events += 1
         if self._texts:
             self._texts[-1].append(data)
 
     def end(self, tag: str) -> None:
-        self.events += 1
         if not self._open:
             return
         element = self._open.pop()
