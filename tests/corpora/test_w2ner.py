@@ -61,7 +61,7 @@ def test_bad_mentions_are_left_out(tmp_path, mention, kind):
     (found,), kinds = corpus(tmp_path, raw)
     assert kinds == [kind]
     assert [str(m) for m in found.mentions] == ["A 'a' [0:1]"]
-    with pytest.raises(CorpusError, match=r"a\.json: sentence 0, "):
+    with pytest.raises(CorpusError, match=r"a\.json: sentence 1, "):
         list(read(tmp_path / "a.json"))
 
 
@@ -110,12 +110,14 @@ def test_what_is_no_json_ends_the_reading(tmp_path, rest, kind):
 
 
 def test_memory_is_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr(json_stream, "MAX_FILE", 1 << 17)
-    sentences = [{"sentence": ["a"] * 1000}] * 1000
-    found, kinds = corpus(tmp_path, json.dumps(sentences).encode())  # 5 MB in small pieces
-    assert (len(found), kinds) == (1000, [])
-    found, kinds = corpus(tmp_path, json.dumps([{"sentence": ["a"] * 500_000}]).encode())
-    assert (found, kinds) == ([], ["too_long"])
+    monkeypatch.setattr(json_stream, "CHUNK", 1 << 12)
+    monkeypatch.setattr(json_stream, "MAX_LINE", 1 << 14)
+    small = {"sentence": ["a"] * 1000}
+    found, kinds = corpus(tmp_path, json.dumps([small] * 100).encode())
+    assert (len(found), kinds) == (100, [])
+    large = {"sentence": ["a"] * 10_000}
+    found, kinds = corpus(tmp_path, json.dumps([small, large, small]).encode())
+    assert (len(found), kinds) == (1, ["too_long"])
 
 
 @pytest.mark.parametrize("sentence", [Sentence([]), Sentence([""])])

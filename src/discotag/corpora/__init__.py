@@ -21,7 +21,7 @@ def read(
     splitter: Splitter | None = None,
     report: Report = strict,
 ) -> Iterator[Document]:
-    """The documents of a file or folder, one after the other.
+    r"""The documents of a file or folder, one after the other.
 
     Memory holds one document at a time.
 
@@ -36,8 +36,14 @@ def read(
         CorpusError: The path cannot be read, or has an error in it.
 
     Example:
+        >>> from tempfile import NamedTemporaryFile
+        >>> file = NamedTemporaryFile(suffix=".txt")
+        >>> _ = Path(file.name).write_text("Sore toes\n0,1 ADR|0,7 ADR\n\n")
         >>> found = []  # read what is good, collect what is wrong
-        >>> documents = read("corpus.jsonl", report=found.append)
+        >>> [document.mentions[0].text for document in read(file.name, report=found.append)]
+        ['Sore toes']
+        >>> found[0].line, found[0].kind
+        (2, 'outside')
     """
     path = Path(path)
     try:

@@ -17,7 +17,7 @@ from typing import Final
 
 from discotag.corpora.files import created, lines, write_pieces
 from discotag.corpora.formats import Format
-from discotag.corpora.problems import CorpusError, Problem, Report
+from discotag.corpora.problems import CorpusError, Problem, Report, at
 from discotag.mentions import Document, InvalidMention, Mention, Sentence
 from discotag.words import Splitter
 
@@ -59,9 +59,7 @@ def write(documents: Iterable[Document], path: Path) -> None:
         CorpusError: A word or label has white space in it, a label a `|`, or there is no word.
     """
     with created(path) as stream:
-        write_pieces(
-            stream, (_block(each) for document in documents for each in document.sentences)
-        )
+        write_pieces(stream, _blocks(documents))
 
 
 FORMAT: Final = Format(
@@ -110,6 +108,15 @@ def _mention(part: str, length: int, path: Path, number: int, report: Report) ->
             message = f"{part!r}: {error}"
     report(Problem(kind, message, str(path), number))
     return None
+
+
+def _blocks(documents: Iterable[Document]) -> Iterator[str]:
+    sentences = (sentence for document in documents for sentence in document.sentences)
+    for number, sentence in enumerate(sentences, start=1):
+        try:
+            yield _block(sentence)
+        except CorpusError as error:
+            raise at(f"sentence {number}", error) from None
 
 
 def _block(sentence: Sentence) -> str:
