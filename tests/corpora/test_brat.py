@@ -166,6 +166,20 @@ def test_writing_back_keeps_lines_that_are_bad_or_were_widened(tmp_path):
     assert said(tmp_path) == before
 
 
+def test_writing_back_keeps_lines_that_count_offsets_otherwise(tmp_path):
+    (tmp_path / "a.txt").write_text("😴😴 Sore toes\n")
+    (tmp_path / "a.ann").write_text("T1\tADR 5 9\tSore\nT2\tADR 10 14\ttoes\n")  # UTF-16
+    before = said(tmp_path)
+    problems = []
+    (document,) = read(tmp_path, report=problems.append)
+    assert [problem.kind for problem in problems] == ["offset_unit"]
+    assert [mention.text for mention in document.mentions] == ["Sore", "toes"]
+    write([document], tmp_path, "brat")
+    with pytest.raises(CorpusError, match="does not count its offsets in characters"):
+        write([with_mentions(document, Mention("ADR", [(0, 4)]))], tmp_path, "brat")
+    assert said(tmp_path) == before
+
+
 def test_writing_back_brings_mentions_up_to_date(folder):
     document = by_id(folder)["joints"]
     kept = [m for m in document.sentences[0].mentions if m.text != "back pain"]

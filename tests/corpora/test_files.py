@@ -2,6 +2,7 @@ import os
 import stat
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -131,6 +132,17 @@ def test_standard_output_is_utf8_wherever_one_is(format, tmp_path):
     assert done.stdout.endswith(b"done\n")
     (tmp_path / "out").write_bytes(done.stdout.removeprefix(b"\xe9\n").removesuffix(b"done\n"))
     assert contents(read(tmp_path / "out"))[0][0] == ("Sore", "red", "toes")
+
+
+def test_a_pipe_is_read_once(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with pytest.raises(CorpusError, match="a pipe can be read only once; say --format"):
+        read(path)
+    writer = threading.Thread(target=path.write_text, args=('{"text": "Sore toes"}\n',))
+    writer.start()
+    assert [document.words for document in read(path, "jsonl")] == [("Sore", "toes")]
+    writer.join()
 
 
 def test_paths_that_cannot_be_read(tmp_path):

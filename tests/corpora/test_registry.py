@@ -43,6 +43,7 @@ def test_samples_are_recognised_in_disguise(path, format, way, tmp_path, monkeyp
         ("a\tB-X\nb\tI-X\n", "conll"),
         ("a O\nb\nc O\nd O\ne O\nf O\n", "conll"),  # one row is broken
         ("-DOCSTART- -X- O O\n\nEU NNP I-NP I-ORG\n", "conll"),
+        ("Sore B\ntoes I\n", "conll"),  # which the reader refuses, and says why
         ("# id 5 domain=en\nthe _ _ O\n", "conll"),
         ("[]", "w2ner"),
         ('[ {"ner": [], "sentence": []} ]', "w2ner"),

@@ -73,7 +73,7 @@ def write(documents: Iterable[Document], path: str | Path, format: str = "jsonl"
 
 def _read(path: Path, name: str, splitter: Splitter, report: Report) -> Iterator[Document]:
     chosen = FORMATS[name]
-    if path == STANDARD or path.is_file() or chosen.folder:
+    if path == STANDARD or not path.is_dir() or chosen.folder:
         yield from chosen.read(path, splitter, report)
         return
     files = files_in(path, chosen.suffixes)

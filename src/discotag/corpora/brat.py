@@ -76,7 +76,7 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
         alone = [there for there, other in pair if there.is_file() and not other.is_file()]
         if alone:
             other = marks_file if alone[0] == text_file else text_file
-            hint = "; make an empty one if nothing is marked in this text"
+            hint = "; make an empty one if nothing is marked in this text, or move the text away"
             message = f"there is no {other.name} beside it{hint if other == marks_file else ''}"
             report(Problem("missing", message, str(alone[0])))
             continue
@@ -100,8 +100,9 @@ def write(documents: Iterable[Document], path: Path) -> None:
 
     Raises:
         CorpusError: A document cannot be written: its id is no name of a file or stands for two
-            documents, another text is there already, or a mention is gone that another
-            line, say a relation, refers to. Documents ahead of it have been written.
+            documents, another text is there already, a mention is gone that another line,
+            say a relation, refers to, or a mention is new in a file that does not count its
+            offsets in characters. Documents ahead of it have been written.
     """
     if path == STANDARD:
         raise CorpusError(Problem("missing", "brat is written to a folder", str(path)))
@@ -222,11 +223,14 @@ def _updated(before: str, document: Document, text: str, marked: list[Marked], p
     end = "\r\n" if rows[0].endswith("\r") else "\n"
     numbered = [(number, row.removesuffix("\r")) for number, row in enumerate(rows, start=1)]
     annotations = list(_annotations(numbered, path, lambda problem: None))
-    names = {annotation.line: annotation.name for annotation in annotations}
+    by_line = {annotation.line: annotation for annotation in annotations}
     words = _word_ranges(document, text)
     good = marks(Source(None, [Piece(0, text)], annotations, str(path)))
     gone, new = _compared(good, marked, [start for start, _ in words], [end for _, end in words])
-    _check_references(numbered, {names[line] for line in gone}, path)
+    if new and any(sorted(by_line[mark.line].fragments) != list(mark.fragments) for mark in good):
+        message = "this file does not count its offsets in characters; write to another folder"
+        raise CorpusError(Problem("offset_unit", message, str(path)))
+    _check_references(numbered, {by_line[line].name for line in gone}, path)
     kept = [row for number, row in enumerate(rows, start=1) if number not in gone]
     if kept and kept[-1]:
         kept.append("")  # the last line had no end

@@ -51,7 +51,10 @@ def recognises(path: Path, head: str) -> bool:
         for row in complete
         if row.strip() and not row.startswith(("# ", DOCUMENT))
     ]
-    fit = sum(len(row) > 1 and _is_tag(row[-1]) for row in rows)
+    fit = sum(
+        len(row) > 1 and (_is_tag(row[-1]) or BARE_TAG.fullmatch(row[-1]) is not None)
+        for row in rows
+    )
     return fit > 0 and fit >= ROWS_THAT_FIT * len(rows)
 
 

@@ -64,6 +64,9 @@ def find_format(path: Path) -> Format:
             if each.folder and each.recognises(path, ""):
                 return each
         return _format_inside(path)
+    if path.is_fifo():
+        message = "a pipe can be read only once; say --format, or give it as standard input"
+        raise CorpusError(Problem("syntax", message, str(path)))
     start = head(path)
     if not start.strip():
         raise CorpusError(Problem("missing", "there is nothing in this file", str(path)))
