@@ -72,13 +72,16 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
         raise CorpusError(Problem("missing", message, str(path)))
     for name, place in sorted(found.items()):
         text_file, marks_file = _with(place, TEXT), _with(place, MARKS)
-        pair = ((text_file, marks_file), (marks_file, text_file))
-        alone = [there for there, other in pair if there.is_file() and not other.is_file()]
-        if alone:
-            other = marks_file if alone[0] == text_file else text_file
-            hint = "; make an empty one if nothing is marked in this text, or move the text away"
-            message = f"there is no {other.name} beside it{hint if other == marks_file else ''}"
-            report(Problem("missing", message, str(alone[0])))
+        if not text_file.is_file():
+            message = f"there is no {text_file.name} beside it"
+            report(Problem("missing", message, str(marks_file)))
+            continue
+        if not marks_file.is_file():
+            message = (
+                f"there is no {marks_file.name} beside it; make an empty one if nothing is marked "
+                "in this text, or move the text away"
+            )
+            report(Problem("missing", message, str(text_file)))
             continue
         text = read_text(text_file, report, encoding="utf-8")
         if text is None:
