@@ -24,9 +24,10 @@ def tried(tmp_path, content):
     path.write_text(content, "utf-8")
     found = []
     documents = list(read(path, "bigbio", report=found.append))
-    if any(problem.severity == "error" for problem in found):
-        with pytest.raises(CorpusError):
+    if errors := [problem for problem in found if problem.severity == "error"]:
+        with pytest.raises(CorpusError) as caught:
             list(read(path, "bigbio"))
+        assert caught.value.problem == errors[0]
     return documents, found
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from discotag.corpora import CorpusError, read
+from discotag.corpora import CorpusError, json_stream, read
 from discotag.corpora.json_stream import CHUNK, MAX_DEPTH, objects
 from discotag.corpora.problems import strict
 
@@ -32,9 +32,10 @@ def tried(tmp_path, content):
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     found = []
     documents = list(read(path, "bioc-json", report=found.append))
-    if any(problem.severity == "error" for problem in found):
-        with pytest.raises(CorpusError):
+    if errors := [problem for problem in found if problem.severity == "error"]:
+        with pytest.raises(CorpusError) as caught:
             list(read(path, "bioc-json"))
+        assert caught.value.problem == errors[0]
     return documents, found
 
 
@@ -132,3 +133,10 @@ def test_memory_holds_one_document(tmp_path):
     finally:
         tracemalloc.stop()
     assert peak < 8 * CHUNK < path.stat().st_size / 4
+
+
+def test_documents_without_an_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(json_stream, "MAX_LINE", 4 * CHUNK)
+    long = json.dumps({"passages": [{"offset": 0, "text": "word " * CHUNK}]})
+    documents, found = tried(tmp_path, f"[{json.dumps(document())}, {long}]")
+    assert (len(documents), [problem.kind for problem in found]) == (1, ["too_long"])

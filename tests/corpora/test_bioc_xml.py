@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from discotag import Mention, Sentence
-from discotag.corpora import CorpusError, read, strict, write
+from discotag.corpora import CorpusError, read, strict, write, xml_elements
 from discotag.corpora.xml_elements import CHUNK, MAX_DEPTH, elements
 from discotag.mentions import Document
 from discotag.words import Splitter
@@ -24,9 +24,10 @@ def tried(tmp_path, content, format=None):
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     found = []
     documents = list(read(path, format or "bioc-xml", report=found.append))
-    if any(problem.severity == "error" for problem in found):
-        with pytest.raises(CorpusError):
+    if errors := [problem for problem in found if problem.severity == "error"]:
+        with pytest.raises(CorpusError) as caught:
             list(read(path, format or "bioc-xml"))
+        assert caught.value.problem == errors[0]
     return documents, found
 
 
@@ -195,3 +196,13 @@ def test_memory_holds_one_document(tmp_path):
     finally:
         tracemalloc.stop()
     assert peak < 8 * CHUNK < path.stat().st_size / 4
+
+
+def test_documents_without_an_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(xml_elements, "MAX_LINE", 2 * CHUNK)
+    monkeypatch.setattr(xml_elements, "CHUNK", 1 << 16)
+    whole = DOCUMENT.replace("Sore", "Sore " * 120_000)
+    documents, found = tried(tmp_path, collection(DOCUMENT + whole + whole))
+    assert [problem.kind for problem in found] == ["text_mismatch", "text_mismatch"]
+    documents, found = tried(tmp_path, collection(DOCUMENT + whole.replace("Sore", "Sore Sore")))
+    assert (len(documents), [problem.kind for problem in found]) == (1, ["too_long"])

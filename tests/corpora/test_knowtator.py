@@ -25,9 +25,10 @@ def changed(project, name, before, after):
     path.write_text(content.replace(before, after, 1), "utf-8")
     found = []
     documents = list(read(path, report=found.append))
-    if any(problem.severity == "error" for problem in found):
-        with pytest.raises(CorpusError):
+    if errors := [problem for problem in found if problem.severity == "error"]:
+        with pytest.raises(CorpusError) as caught:
             list(read(path))
+        assert caught.value.problem == errors[0]
     return documents, found
 
 

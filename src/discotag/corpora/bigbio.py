@@ -24,7 +24,7 @@ from discotag.corpora.json_stream import (
     as_text,
     objects,
 )
-from discotag.corpora.problems import Problem, Report
+from discotag.corpora.problems import CorpusError, Problem, Report
 from discotag.corpora.standoff import Annotation, Piece, Source, assembled, shown, writable
 from discotag.errors import DiscotagError
 from discotag.mentions import Document, Fragment
@@ -48,6 +48,8 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
     for number, data in _data(path, report):
         try:
             source = _source(data, path, number, report)
+        except CorpusError:
+            raise
         except DiscotagError as error:
             report(Problem("syntax", str(error), str(path), number))
             continue

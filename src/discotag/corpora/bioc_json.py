@@ -24,7 +24,7 @@ from discotag.corpora.json_stream import (
     as_text,
     objects,
 )
-from discotag.corpora.problems import Problem, Report
+from discotag.corpora.problems import CorpusError, Problem, Report
 from discotag.corpora.standoff import Annotation, Piece, Source, assembled, writable
 from discotag.errors import DiscotagError
 from discotag.mentions import Document
@@ -50,6 +50,8 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
     for data in objects(path, DOCUMENTS, report):
         try:
             source = _source(data, path, report)
+        except CorpusError:
+            raise
         except DiscotagError as error:
             report(Problem("syntax", str(error), str(path)))
             continue

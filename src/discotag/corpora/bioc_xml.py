@@ -16,7 +16,7 @@ from typing import Final
 from discotag.corpora.bioc import LABEL, PREFIX, called
 from discotag.corpora.files import created
 from discotag.corpora.formats import Format
-from discotag.corpora.problems import Problem, Report
+from discotag.corpora.problems import CorpusError, Problem, Report
 from discotag.corpora.standoff import Annotation, Piece, Source, assembled, unwritable, writable
 from discotag.corpora.xml_elements import Element, elements
 from discotag.errors import DiscotagError
@@ -46,6 +46,8 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
     for element in elements(path, ("document",), report):
         try:
             source = _source(element, path, report)
+        except CorpusError:
+            raise
         except DiscotagError as error:
             report(Problem("syntax", str(error), str(path), element.line))
             continue

@@ -17,7 +17,7 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
 from discotag.corpora.files import MAX_LINE, opened
-from discotag.corpora.problems import Problem, Report
+from discotag.corpora.problems import CorpusError, Problem, Report
 from discotag.errors import DiscotagError
 
 CHUNK: Final = 1 << 20
@@ -83,6 +83,8 @@ def elements(path: Path, tags: Collection[str], report: Report) -> Iterator[Elem
                     report(Problem("too_long", message, str(path), line))
                     return
             parser.close()
+        except CorpusError:
+            raise
         except (ParseError, DefusedXmlException, DiscotagError, ValueError, LookupError) as error:
             yield from builder.taken()
             place = expat.ErrorByteIndex - passed
