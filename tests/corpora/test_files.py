@@ -137,7 +137,7 @@ def test_standard_output_is_utf8_wherever_one_is(format, tmp_path):
 def test_a_pipe_is_read_once(tmp_path):
     path = tmp_path / "pipe"
     os.mkfifo(path)
-    with pytest.raises(CorpusError, match="a pipe can be read only once; say --format"):
+    with pytest.raises(CorpusError, match="a pipe is read only once: say which format"):
         read(path)
     writer = threading.Thread(target=path.write_text, args=('{"text": "Sore toes"}\n',))
     writer.start()

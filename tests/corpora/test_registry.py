@@ -63,7 +63,7 @@ def test_small_files(text, format, tmp_path):
     path = tmp_path / "file.txt"
     path.write_text(text)
     if format is None:
-        with pytest.raises(CorpusError, match="the format was not recognised; say --format with"):
+        with pytest.raises(CorpusError, match="the format was not recognised; say which it is"):
             find_format(path)
     else:
         assert find_format(path).name == format

@@ -65,7 +65,9 @@ def find_format(path: Path) -> Format:
                 return each
         return _format_inside(path)
     if path.is_fifo():
-        message = "a pipe can be read only once; say --format, or give it as standard input"
+        message = (
+            "a pipe is read only once: say which format it is, or give it as standard input"
+        )
         raise CorpusError(Problem("syntax", message, str(path)))
     start = head(path)
     if not start.strip():
@@ -74,7 +76,7 @@ def find_format(path: Path) -> Format:
         if each.recognises(path, start):
             return each
     known = ", ".join(FORMATS)
-    message = f"the format was not recognised; say --format with one of {known}"
+    message = f"the format was not recognised; say which it is: {known}"
     raise CorpusError(Problem("syntax", message, str(path)))
 
 
@@ -89,7 +91,7 @@ def _format_inside(folder: Path) -> Format:
             if file.name.endswith(found.suffixes):
                 return found
     known = ", ".join(FORMATS)
-    message = f"no file in this folder was recognised; say --format with one of {known}"
+    message = f"no file in this folder was recognised; say which format it is: {known}"
     raise CorpusError(Problem("syntax", message, str(folder)))
 
 
