@@ -65,9 +65,7 @@ def find_format(path: Path) -> Format:
                 return each
         return _format_inside(path)
     if path.is_fifo():
-        message = (
-            "a pipe is read only once: say which format it is, or give it as standard input"
-        )
+        message = "a pipe is read only once: say which format it is, or give it as standard input"
         raise CorpusError(Problem("syntax", message, str(path)))
     start = head(path)
     if not start.strip():
