@@ -71,7 +71,7 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
         elif not line.strip(" \t"):
             yield from document.add(rows)
             rows = _Sentence(path, report, rows.columns)
-        elif COLUMNS.split(line, maxsplit=1)[0] == DOCUMENT:
+        elif line.startswith(DOCUMENT) and COLUMNS.split(line, maxsplit=1)[0] == DOCUMENT:
             yield from document.add(rows)
             yield from document.begin()
             rows = _Sentence(path, report, rows.columns)
