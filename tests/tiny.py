@@ -19,7 +19,7 @@ VOCABULARY = [
 def tiny_tokenizer():
     """A WordPiece tokenizer, as the text of a `tokenizer.json`.
 
-    Like those in use it normalises, and comes with truncation and padding, which are of no use here.
+    Like those in use it normalises, and comes with truncation and padding, which nobody wants.
     """
     vocabulary = {piece: number for number, piece in enumerate(dict.fromkeys(VOCABULARY))}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))

@@ -43,6 +43,10 @@ def export(
     missing = [name for name in ("torch", "transformers", "onnx") if find_spec(name) is None]
     if missing:
         raise DiscotagError(f"export needs {', '.join(missing)}: pip install 'discotag[train]'")
+    from discotag.model.files import check_weights, read_config
+
+    read_config(model)  # before PyTorch is loaded, which takes seconds
+    check_weights(model)
     from discotag.model.export import SAMPLE
     from discotag.model.export import export as write
 

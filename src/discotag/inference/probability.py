@@ -26,8 +26,9 @@ from discotag.scheme import Scheme
 
 Numbers = npt.NDArray[Any]
 
-CELLS: Final = 1 << 22
-"""So many numbers of mentions x words x (states + tags) are held at a time: it bounds memory."""
+CELLS: Final = 1 << 21
+"""So many numbers are held at a time for the mentions that are looked at together: their words
+times states and tags, and the arcs of one word. It bounds memory."""
 
 LONG: Final = 512
 """Longer sentences are computed in double precision: their log-sums are large numbers, of which
@@ -150,7 +151,9 @@ def _log_containing(
         sweep(ring, apart_forward, beginnings, ready[::-1], mask.T[::-1], padded)[::-1]
     )
     found = np.empty(len(wanted), dtype=ready.dtype)
-    for numbers in _pieces(wanted, arrays.states + len(Relation) * len(scheme.tags)):
+    by_word = arrays.states + len(Relation) * len(scheme.tags)
+    arcs = sum(level.tag.size for level in arrays.plan.levels)
+    for numbers in _pieces(wanted, by_word, arcs):
         chosen = [wanted[number] for number in numbers]
         rows = np.array([each.row for each in chosen])
         starts = np.array([each.mention.start for each in chosen])
@@ -163,7 +166,7 @@ def _log_containing(
     return found
 
 
-def _pieces(wanted: Sequence[_Wanted], cells: int) -> Iterator[list[int]]:
+def _pieces(wanted: Sequence[_Wanted], by_word: int, arcs: int) -> Iterator[list[int]]:
     """Numbers of mentions that are looked at together: of like width, and not too many."""
     order = sorted(range(len(wanted)), key=lambda number: wanted[number].width)
     piece: list[int] = []
@@ -171,7 +174,7 @@ def _pieces(wanted: Sequence[_Wanted], cells: int) -> Iterator[list[int]]:
         width = wanted[number].width
         if piece and (
             width.bit_length() > wanted[piece[0]].width.bit_length()
-            or (len(piece) + 1) * width * cells > CELLS
+            or (len(piece) + 1) * (width * by_word + arcs) > CELLS
         ):
             yield piece
             piece = []

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from discotag.model.config import InvalidConfig, ModelConfig
 from discotag.model.files import (
+    CONFIG,
     TOKENIZER,
     WEIGHTS,
     InvalidModel,
@@ -121,6 +122,7 @@ class Network(nn.Module):
         data.pop("_name_or_path", None)  # a path on the machine of training is nobody's business
         write_texts(folder, data, self.config, self.pieces)
         save_model(self, str(folder / WEIGHTS))
+        (folder / WEIGHTS).chmod((folder / CONFIG).stat().st_mode)  # not for the owner alone
 
     @classmethod
     def from_pretrained(cls, folder: str | Path) -> Network:

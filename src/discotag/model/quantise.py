@@ -91,8 +91,8 @@ class _Rewriter:
         name = node.output[0]
         row_scales = np.maximum(np.abs(weights).max(1, keepdims=True), TINY) / STEPS
         whole = np.rint(weights / row_scales).astype(np.int8)
-        table = self._table(f"{name}_weights", whole)
-        row = self._table(f"{name}_rows", row_scales.astype(np.float32))
+        table = self._table(f"{name}_table", whole)
+        row = self._table(f"{name}_table_scales", row_scales.astype(np.float32))
         rows = self._node("Gather", [table, node.input[1]], f"{name}_whole")
         floats = self._node("Cast", [rows], f"{name}_float", to=1)
         scales = self._node("Gather", [row, node.input[1]], f"{name}_scales")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Numbers = npt.NDArray[Any]
 
-CPU_BUDGET: Final = 2048
+CPU_BUDGET: Final = 1024
 """Subwords at a time, padding included: on two cores more is no faster, and takes memory
 (`benchmarks/prediction.py`)."""
 
@@ -73,6 +73,7 @@ class OnnxScorer:
         options.intra_op_num_threads = threads()
         options.inter_op_num_threads = 1
         options.enable_cpu_mem_arena = False  # it never gives back what one long text needed
+        options.enable_mem_pattern = False  # nor do patterns, one for every size of batch
         options.log_severity_level = 3
         if not path.is_file():
             raise DiscotagError(f"{path}: there is no such file")

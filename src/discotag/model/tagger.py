@@ -27,7 +27,7 @@ Numbers = npt.NDArray[Any]
 Item = str | Sequence[str] | Sentence | Document
 """What can be tagged: a text, a list of words, or what was read from a corpus."""
 
-LOOK_AHEAD: Final = 8
+LOOK_AHEAD: Final = 16
 """So many batches' worth of words are read at a time, so that batches hold sentences of like
 length: with more there is hardly less padding."""
 

@@ -1,0 +1,78 @@
+"""The configuration: round trips, and what it refuses."""
+
+import json
+
+import pytest
+
+from discotag import Scheme
+from discotag.model.card import card
+from discotag.model.config import VERSION, InvalidConfig, ModelConfig
+
+SCHEME = Scheme(labels=("ADR", "Drug"), slots=3, gap_mentions=True)
+
+
+def test_round_trip_through_json():
+    config = ModelConfig(
+        SCHEME,
+        dropout=0.1,
+        window=64,
+        overlap=16,
+        arc_weights=True,
+        encoder="some/encoder",
+        language="en",
+        data="posts",
+        licence="cc-by-4.0",
+        figures={"F1": 71.25, "sentences": 6000},
+        notes="Made for tests.",
+    )
+    assert ModelConfig.from_data(json.loads(json.dumps(config.as_data()))) == config
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"dropout": 1}, "dropout must be at least 0 and below 1, got 1"),
+        ({"dropout": "a"}, "dropout must be"),
+        ({"window": 4}, "window must be a whole number, at least 8, got 4"),
+        ({"window": 64, "overlap": 33}, "overlap must be between 0 and half the window, 32"),
+        ({"arc_weights": 1}, "arc_weights must be true or false"),
+        ({"data": 7}, "data must be text, got 7"),
+        ({"figures": {"F1": "high"}}, "figures must map names to numbers"),
+        ({"scheme": "ADR"}, "scheme must be a Scheme"),
+    ],
+)
+def test_values_out_of_range(changes, message):
+    with pytest.raises(InvalidConfig, match=message):
+        ModelConfig(**{"scheme": SCHEME, **changes})
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ([], "must be an object, got list"),
+        ({}, "has no version number, but None"),
+        ({"version": VERSION + 1}, f"is of version {VERSION + 1}, .* upgrade discotag"),
+        ({"version": VERSION}, "has no scheme"),
+        ({"version": VERSION, "scheme": {"labels": []}}, "a scheme needs labels"),
+        ({"version": VERSION, "scheme": {"tags": 3}}, "scheme: .*unexpected keyword"),
+        ({"version": VERSION, "scheme": None}, "the configuration's scheme"),
+        ({"version": VERSION, "scheme": {"labels": ["A"]}, "depth": 1}, "unknown keys: depth"),
+    ],
+)
+def test_data_that_is_no_configuration(data, message):
+    with pytest.raises(InvalidConfig, match=message):
+        ModelConfig.from_data(data)
+
+
+def test_the_card_says_what_is_known():
+    import yaml
+
+    config = ModelConfig(
+        SCHEME, licence="cc-by-4.0", data="a | b", figures={"F1": 0.71234}, notes="## More"
+    )
+    text = card(config)
+    _, header, body = text.split("---\n", 2)
+    assert yaml.safe_load(header)["license"] == "cc-by-4.0"
+    for part in ("`ADR`, `Drug`", "a \\| b", "| F1 | 0.7123 |", "3 slots", "## More"):
+        assert part in body
+    assert "not stated" in card(ModelConfig(SCHEME))

@@ -1,0 +1,152 @@
+"""Exports: the same answers as PyTorch, without PyTorch."""
+
+import json
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import onnxruntime
+import pytest
+import torch
+
+from discotag import Scheme
+from discotag.errors import DiscotagError
+from discotag.model import export as module
+from discotag.model import quantise as quantise_module
+from discotag.model.export import export
+from discotag.model.files import load
+from discotag.model.quantise import quantise
+from tiny import tiny_network
+
+TEXTS = [
+    "I had pain in my arms and shoulders. No sleep!",
+    "My knees hurt, and my arms were stiff and swollen " * 4,
+    "no",
+]
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    """A model with weights on arcs and windows of 32, exported to a folder of its own."""
+    folder = tmp_path_factory.mktemp("export")
+    scheme = Scheme(labels=("A", "B"), gap_mentions=True)
+    network = tiny_network(folder / "e", scheme, window=32, overlap=8, arc_weights=True)
+    torch.nn.init.normal_(network.layer.arc_weights)
+    network.save_pretrained(folder / "model")
+    patch = pytest.MonkeyPatch()
+    patch.setattr(quantise_module, "LEAST_WEIGHTS", 256)
+    found = export(folder / "model", folder / "out", TEXTS)
+    patch.undo()
+    return folder, found
+
+
+def test_agreement(exported):
+    folder, (floats, eight_bits) = exported
+    assert floats.score_difference < 1e-4
+    assert (floats.same, floats.runtime) == (1.0, "onnx")
+    assert floats.mention_difference < 1e-4
+    assert 1e-4 < eight_bits.score_difference < 1.5  # of scores around 5
+    assert eight_bits.size < floats.size
+    names = sorted(path.name for path in (folder / "out").iterdir())
+    assert names == ["README.md", "config.json", "model.onnx", "model_int8.onnx", "tokenizer.json"]
+
+
+def test_mentions_and_their_scores_are_the_same(exported):
+    folder, _ = exported
+    wanted = load(folder / "model")(TEXTS)
+    found = load(folder / "out", runtime="onnx")(TEXTS)
+    assert wanted == found
+    assert any(document.mentions for document in wanted)
+    for one, other in zip(wanted, found, strict=True):
+        for mention, again in zip(one.mentions, other.mentions, strict=True):
+            assert mention.score == pytest.approx(again.score, abs=1e-4)
+
+
+def test_eight_bits_do_not_depend_on_the_batch(exported):
+    folder, _ = exported
+    tagger = load(folder / "out")
+    assert tagger.scorer.session.get_modelmeta().custom_metadata_map["arc_weights"]
+    sentences = [
+        sentence for text in TEXTS for sentence in tagger.splitter.document(text).sentences
+    ]
+    together = tagger.scores(sentences)
+    for sentence, scores in zip(sentences, together, strict=True):
+        np.testing.assert_allclose(scores, tagger.scores([sentence])[0], atol=1e-4)
+
+
+def test_it_runs_without_pytorch(exported):
+    folder, _ = exported
+    code = f"""
+    import sys
+    for name in ("torch", "transformers", "onnx", "safetensors", "huggingface_hub"):
+        sys.modules[name] = None
+    from discotag.model.files import load
+    tagger = load({str(folder / "out")!r}, runtime="onnx")
+    for document in tagger({TEXTS!r}):
+        print([str(mention) for mention in document.mentions])
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
+    )
+    wanted = [[str(m) for m in d.mentions] for d in load(folder / "model")(TEXTS)]
+    assert done.stdout.splitlines() == [str(each) for each in wanted]
+
+
+def test_an_export_of_another_model_is_refused(exported, tmp_path):
+    folder, _ = exported
+    for path in (folder / "out").iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    data = json.loads((tmp_path / "config.json").read_text())
+    data["discotag"]["scheme"] = {"labels": ["A"]}
+    (tmp_path / "config.json").write_text(json.dumps(data))
+    with pytest.raises(DiscotagError, match="it is no export of a model with 9 tags"):
+        load(tmp_path)
+
+
+def test_an_export_that_differs_is_not_kept(exported, tmp_path, monkeypatch):
+    folder, _ = exported
+    monkeypatch.setattr(module, "LARGEST_DIFFERENCE", -1.0)
+    monkeypatch.setattr(
+        module,
+        "_write",
+        lambda _, path: path.write_bytes((folder / "out" / path.name).read_bytes()),
+    )
+    with pytest.raises(DiscotagError, match="gives other scores than PyTorch"):
+        export(folder / "model", tmp_path / "out", TEXTS)
+    assert not list((tmp_path / "out").glob("*.onnx"))
+
+
+def test_quantised_products_are_near(tmp_path, monkeypatch):
+    """Against a matrix product and a table of our own, rows of zeros included."""
+    from onnx import TensorProto, checker, helper, numpy_helper, save
+
+    random = np.random.default_rng(0)
+    weights = random.normal(size=(64, 32)).astype(np.float32)
+    table = random.normal(size=(50, 64)).astype(np.float32) * random.uniform(0, 9, (50, 1))
+    table[3] = 0
+    graph = helper.make_graph(
+        [
+            helper.make_node("Gather", ["table", "ids"], ["rows"]),
+            helper.make_node("MatMul", ["rows", "weights"], ["out"]),
+        ],
+        "graph",
+        [helper.make_tensor_value_info("ids", TensorProto.INT64, ["n"])],
+        [helper.make_tensor_value_info("out", TensorProto.FLOAT, ["n", 32])],
+        [
+            numpy_helper.from_array(weights, "weights"),
+            numpy_helper.from_array(table.astype(np.float32), "table"),
+        ],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+    checker.check_model(model)
+    save(model, tmp_path / "a.onnx")
+    monkeypatch.setattr(quantise_module, "LEAST_WEIGHTS", 1)
+    quantise(tmp_path / "a.onnx", tmp_path / "b.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "b.onnx")
+    (found,) = session.run(None, {"ids": np.arange(50)})
+    wanted = table @ weights
+    scale = np.abs(table).max(1, keepdims=True) * np.abs(weights).max(0) / 127
+    assert np.abs(found - wanted).max() > 0
+    assert (np.abs(found - wanted) <= 64 * 2 * scale + 1e-6).all()
+    assert (found[3] == 0).all()

@@ -1,0 +1,120 @@
+"""The network: windows and padding leave scores as they are; files come back as they went."""
+
+import numpy as np
+import pytest
+import torch
+
+from discotag import Scheme
+from discotag.model.config import ModelConfig
+from discotag.model.files import InvalidModel
+from discotag.model.network import Network
+from discotag.model.pieces import collate
+from tiny import tiny_encoder, tiny_network, tiny_tokenizer
+
+WORDS = "i had pain in my arms and shoulders . no sleep !".split()
+
+
+def scores(network, sentences):
+    batch = collate(network.pieces.encode(sentences), network.pieces.pad_id)
+    with torch.no_grad():
+        found = network(**{name: torch.from_numpy(each) for name, each in batch.items()})
+    return [row[: len(words)].numpy() for row, words in zip(found, sentences, strict=True)]
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory):
+    return tiny_network(tmp_path_factory.mktemp("tiny"), arc_weights=True, window=32, overlap=8)
+
+
+def test_a_batch_gives_what_each_sentence_gives(network):
+    sentences = [WORDS, ["pain"], WORDS * 5, WORDS[::-1]]
+    together = scores(network, sentences)
+    for words, found in zip(sentences, together, strict=True):
+        assert found.shape == (len(words), 9)
+        np.testing.assert_allclose(found, scores(network, [words])[0], atol=1e-4)
+
+
+def test_windows_give_what_they_would_give_alone(network):
+    words = WORDS * 5
+    (encoded,) = network.pieces.encode([words])
+    assert len(encoded.windows) > 1
+    found = scores(network, [words])[0]
+    for number, window in enumerate(encoded.windows):
+        with torch.no_grad():
+            alone = network.score_subwords(
+                torch.tensor([window]), torch.ones(1, len(window), dtype=torch.int64)
+            )[0].numpy()
+        here = encoded.places[:, 0] == number
+        np.testing.assert_allclose(found[here], alone[encoded.places[here, 1]], atol=1e-4)
+
+
+def test_scores_are_float32_under_autocast(network):
+    batch = collate(network.pieces.encode([WORDS]), 0)
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        found = network(**{name: torch.from_numpy(each) for name, each in batch.items()})
+    assert found.dtype == torch.float32
+
+
+def test_save_and_load(network, tmp_path):
+    torch.nn.init.normal_(network.layer.arc_weights)
+    network.save_pretrained(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "README.md",
+        "config.json",
+        "model.safetensors",
+        "tokenizer.json",
+    ]
+    again = Network.from_pretrained(tmp_path)
+    assert again.config == network.config
+    assert not again.training
+    assert again.state_dict().keys() == network.state_dict().keys()
+    for name, value in network.state_dict().items():
+        assert torch.equal(again.state_dict()[name], value)
+    np.testing.assert_array_equal(scores(again, [WORDS])[0], scores(network, [WORDS])[0])
+
+
+def test_every_parameter_but_none_else_is_trained(network):
+    batch = collate(network.pieces.encode([WORDS]), 0)
+    tensors = {name: torch.from_numpy(each) for name, each in batch.items()}
+    network.train()
+    network.layer.loss(network(**tensors), [[]], tensors["mask"]).backward()
+    network.eval()
+    assert [name for name, each in network.named_parameters() if each.grad is None] == []
+
+
+def test_windows_fit_the_encoder(tmp_path):
+    tiny_encoder(tmp_path, positions=20)
+    network = Network.from_encoder(tmp_path, ModelConfig(Scheme(labels=("ADR",))))
+    assert (network.config.window, network.config.overlap) == (20, 10)
+    assert network.config.encoder == tmp_path.name
+    assert scores(network, [WORDS * 4])[0].shape == (len(WORDS) * 4, 9)
+
+
+def test_positions_of_roberta_begin_behind_padding(tmp_path):
+    from transformers import RobertaConfig, RobertaModel
+
+    config = RobertaConfig(
+        vocab_size=200,
+        hidden_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=34,
+        pad_token_id=1,
+    )
+    network = Network(
+        RobertaModel(config), ModelConfig(Scheme(labels=("ADR",)), overlap=4), tiny_tokenizer()
+    ).eval()
+    assert network.config.window == 32
+    assert network.pieces.pad_id == 1
+    assert scores(network, [WORDS * 4])[0].shape == (len(WORDS) * 4, 9)
+
+
+def test_encoders_that_cannot_be_used(tmp_path):
+    config = ModelConfig(Scheme(labels=("ADR",)))
+    (tmp_path / "pytorch_model.bin").write_bytes(b"")
+    with pytest.raises(InvalidModel, match=r"pytorch_model.bin, which may run code"):
+        Network.from_encoder(tmp_path, config)
+    (tmp_path / "model.safetensors").write_bytes(b"")
+    with pytest.raises(InvalidModel, match="cannot be loaded as an encoder"):
+        Network.from_encoder(tmp_path, config)

@@ -1,0 +1,157 @@
+"""Words to subwords: every word has a place, whatever is in it and however long the sentence."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, models, pre_tokenizers
+
+from discotag import Scheme
+from discotag.model import pieces as module
+from discotag.model.config import ModelConfig
+from discotag.model.pieces import InvalidTokenizer, Pieces, collate
+from tiny import tiny_tokenizer
+
+ODD_WORDS = [
+    "\u200b",
+    "",
+    "痛い",
+    "a" * 5000,
+    "[SEP]",
+    "[CLS]",
+    "😕",
+    "é",
+    "e\u0301",
+    "\ud800",
+    "א",
+]
+word = st.one_of(
+    st.sampled_from(ODD_WORDS),
+    st.text(max_size=6),
+    st.text("abc", min_size=1, max_size=40),
+)
+
+
+def pieces(window=16, overlap=6):
+    config = ModelConfig(Scheme(labels=("ADR",)), window=window, overlap=overlap)
+    return Pieces.from_json(tiny_tokenizer(), config)
+
+
+def first_pieces(words):
+    """The first subword of each word, by the tokenizer itself, a word at a time."""
+    tokenizer = Tokenizer.from_str(tiny_tokenizer())
+    tokenizer.no_padding()
+    tokenizer.encode_special_tokens = True
+    found = []
+    for each in words:
+        readable = each.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        ids = tokenizer.encode([readable], is_pretokenized=True, add_special_tokens=False).ids
+        found.append(ids[0] if ids else tokenizer.token_to_id("[UNK]"))
+    return found
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(word, max_size=40), st.integers(8, 40), st.data())
+def test_every_word_stands_where_its_place_says(words, window, data):
+    overlap = data.draw(st.integers(0, window // 2))
+    cutter = pieces(window, overlap)
+    (encoded,) = cutter.encode([words])
+    assert encoded.places.shape == (len(words), 2)
+    for each in encoded.windows:
+        assert len(each) <= window
+        assert each[:1] == cutter.before
+        assert each[-1:] == cutter.after
+    found = [encoded.windows[number][position] for number, position in encoded.places.tolist()]
+    assert found == first_pieces(words)
+    specials = {0, window - 1}
+    assert not any(position in specials for _, position in encoded.places.tolist())
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.permutations([*"abcdefghijklmnopqrstuvwxyz0123456789", "pain", "arms"]))
+def test_words_stand_in_the_window_where_they_are_most_central(words):
+    (encoded,) = pieces().encode([words])
+    (whole,) = pieces(window=512).encode([words])
+    order = {piece: number for number, piece in enumerate(whole.windows[0][1:-1])}
+    inner = [[order[piece] for piece in window[1:-1]] for window in encoded.windows]
+    for number, position in encoded.places.tolist():
+        here = inner[number][position - 1]
+        margins = [
+            min(here - window[0] if n else 99, window[-1] - here if n < len(inner) - 1 else 99)
+            for n, window in enumerate(inner)
+            if here in window
+        ]
+        window = inner[number]
+        left = here - window[0] if number else 99
+        right = window[-1] - here if number < len(inner) - 1 else 99
+        assert min(left, right) >= max(margins) - 1  # where two are equal, either
+
+
+def test_one_window_where_one_is_enough():
+    cutter = pieces(window=16)
+    (fits,) = cutter.encode([["a"] * 14])
+    (does_not,) = cutter.encode([["a"] * 15])
+    assert [len(window) for window in fits.windows] == [16]
+    assert len(does_not.windows) == 2
+
+
+def test_what_looks_like_a_special_subword_is_text():
+    cutter = pieces()
+    (encoded,) = cutter.encode([["[SEP]"]])
+    assert encoded.windows[0].count(cutter.after[0]) == 1
+
+
+def test_no_sentence_is_cut_off_or_padded_by_the_tokenizer():
+    assert json.loads(tiny_tokenizer())["truncation"]["max_length"] == 16
+    (encoded,) = pieces(window=512, overlap=0).encode([["pain"] * 100])
+    assert len(encoded.windows[0]) == 102
+
+
+def test_many_different_words_do_not_fill_the_memory(monkeypatch):
+    monkeypatch.setattr(module, "MOST_REMEMBERED", 10)
+    cutter = pieces(window=512, overlap=0)
+    for start in range(0, 60, 7):
+        words = [f"w{number}" for number in range(start, start + 25)]
+        (encoded,) = cutter.encode([words])
+        assert len(cutter._remembered) <= 10
+        assert [encoded.windows[0][p] for _, p in encoded.places.tolist()] == first_pieces(words)
+
+
+def test_byte_level_words_begin_with_a_space():
+    vocabulary = {"a": 0, "Ġa": 1, "Ġ": 2, "<unk>": 3}
+    tokenizer = Tokenizer(models.BPE(vocabulary, [("Ġ", "a")]))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    config = ModelConfig(Scheme(labels=("ADR",)))
+    cutter = Pieces.from_json(tokenizer.to_str(), config)
+    assert cutter.encode([["a", "a", ""]])[0].windows == [[1, 1, 3]]
+    again = Pieces.from_json(cutter.as_json(), config)
+    assert again.encode([["a"]])[0].windows == [[1]]
+
+
+def test_collate():
+    cutter = pieces(window=8, overlap=2)
+    sentences = [["pain"] * 10, [], ["my", "arms"]]
+    encoded = cutter.encode(sentences)
+    batch = collate(encoded, cutter.pad_id)
+    assert batch["mask"].tolist() == [[True] * 10, [False] * 10, [True] * 2 + [False] * 8]
+    picked = batch["input_ids"][batch["windows"], batch["positions"]]
+    for row, words in enumerate(sentences):
+        assert picked[row, : len(words)].tolist() == first_pieces(words)
+    assert (batch["input_ids"][batch["attention_mask"] == 0] == cutter.pad_id).all()
+    assert batch["attention_mask"].sum() == sum(each.size for each in encoded)
+    nothing = collate([], 0)
+    assert nothing["input_ids"].shape == (0, 0)
+    assert np.issubdtype(nothing["input_ids"].dtype, np.integer)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", "no JSON"])
+def test_tokenizers_that_cannot_be_read(text, tmp_path):
+    path = tmp_path / "tokenizer.json"
+    path.write_text(text)
+    config = ModelConfig(Scheme(labels=("ADR",)))
+    with pytest.raises(InvalidTokenizer, match="tokenizer.json: not a tokenizer"):
+        Pieces.from_file(path, config)
+    with pytest.raises(InvalidTokenizer, match="cannot be read"):
+        Pieces.from_file(tmp_path / "none.json", config)

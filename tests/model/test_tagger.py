@@ -1,0 +1,197 @@
+"""The tagger: the same answers however items are given, in order, lazily, with exact scores."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+import torch
+
+from discotag import Document, Mention, Scheme, Sentence
+from discotag.errors import DiscotagError
+from discotag.model import decoding
+from discotag.model.decoding import TooManyMentions
+from discotag.model.tagger import Tagger
+from tiny import tiny_network
+
+TEXTS = [
+    "I had pain in my arms and shoulders. No sleep!",
+    "",
+    "pain",
+    "😕😕 😕",
+    "My knees hurt, and my arms were stiff and swollen " * 6,
+    "\u200b\u200b",
+    "痛い。とても痛い。",
+    "x" * 4000,
+]
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory):
+    return tiny_network(tmp_path_factory.mktemp("tiny"), window=32, overlap=8)
+
+
+@pytest.fixture(scope="module")
+def tagger(network):
+    return Tagger.from_network(network, "cpu")
+
+
+@pytest.fixture(scope="module")
+def semantic(tmp_path_factory):
+    scheme = Scheme(labels=("A", "B"), naming="semantic")
+    network = tiny_network(tmp_path_factory.mktemp("semantic"), scheme, arc_weights=True)
+    torch.nn.init.normal_(network.layer.arc_weights)
+    return Tagger.from_network(network, "cpu")
+
+
+def scored(documents):
+    return [[(m, m.score) for m in document.mentions] for document in documents]
+
+
+def assert_same(one, other):
+    assert [[m for m, _ in each] for each in one] == [[m for m, _ in each] for each in other]
+    for left, right in zip(one, other, strict=True):
+        for (_, score), (_, again) in zip(left, right, strict=True):
+            assert score == pytest.approx(again, abs=1e-4)
+
+
+def test_order_is_kept_and_batches_change_nothing(tagger):
+    documents = tagger(TEXTS)
+    assert [document.text for document in documents] == TEXTS
+    one_by_one = [next(tagger.predict([text])) for text in TEXTS]
+    assert_same(scored(documents), scored(one_by_one))
+    assert_same(scored(documents), scored(tagger.predict(TEXTS, batch_size=1)))
+    assert any(document.mentions for document in documents)
+
+
+def test_a_text_gives_its_sentences(tagger):
+    sentences = tagger(TEXTS[0])
+    assert sentences == tagger([TEXTS[0]])[0].sentences
+    assert all(isinstance(sentence, Sentence) for sentence in sentences)
+
+
+def test_words_and_corpora_are_taken_as_they_are(tagger):
+    words = ["I", "had", "pain", "in", "my", "arms", "and", "shoulders", "."]
+    gold = Mention("ADR", [(2, 3)])
+    sentence = Sentence(tuple(words), (gold,))
+    given = [words, tuple(words), sentence, Document((sentence,), id="x")]
+    found = tagger(given)
+    assert {document.words for document in found} == {tuple(words)}
+    assert len({frozenset(document.mentions) for document in found}) == 1
+    assert found[3].id == "x"
+    assert gold not in found[2].mentions or found[2].mentions[0].score is not None
+
+
+def test_scores_are_those_of_the_layer(network, tagger):
+    for document in tagger(TEXTS):
+        for sentence in document.sentences:
+            if sentence.mentions:
+                scores = torch.from_numpy(tagger.scores([sentence])[0][None])
+                (wanted,) = network.layer.decode_mentions(scores)
+                chances = network.layer.mention_probability(scores, [sentence.mentions])
+                assert set(sentence.mentions) == wanted
+                for mention, chance in zip(sentence.mentions, chances[0].tolist(), strict=True):
+                    assert mention.score == pytest.approx(chance, abs=1e-5)
+
+
+def test_min_score(tagger):
+    every = tagger(TEXTS)
+    some = list(tagger.predict(TEXTS, min_score=0.5))
+    for document, fewer in zip(every, some, strict=True):
+        assert fewer.mentions == tuple(m for m in document.mentions if m.score >= 0.5)
+
+
+@pytest.mark.parametrize("name", ["tagger", "semantic"])
+def test_alternatives_are_all_readings(name, request):
+    tagger = request.getfixturevalue(name)
+    ((found,),) = tagger.alternatives([["my", "arms", "hurt"]], k=2000)
+    chances = [each.probability for each in found]
+    assert sum(chances) == pytest.approx(1, abs=1e-3)
+    assert chances == sorted(chances, reverse=True)
+    sets = [frozenset(each.sentence.mentions) for each in found]
+    assert len(set(sets)) == len(sets)
+    best = tagger([["my", "arms", "hurt"]])[0]
+    for mention in best.mentions:  # the score of a mention is the sum over readings that have it
+        total = sum(chance for chance, each in zip(chances, sets, strict=True) if mention in each)
+        assert mention.score == pytest.approx(total, abs=1e-3)
+    if tagger.scheme.structural:
+        assert sets[0] == frozenset(best.mentions)
+
+
+def test_alternatives_of_nothing(tagger):
+    (document, empty) = tagger.alternatives(["", []], k=3)
+    assert document == ()
+    assert [each.probability for each in empty[0]] == [1.0]
+
+
+def test_endless_input_is_read_as_it_is_asked_for(tagger, monkeypatch):
+    monkeypatch.setattr(tagger.scorer, "budget", 64)
+    read = []
+
+    def texts():
+        for number in itertools.count():
+            read.append(number)
+            yield f"pain number {number} in my arms."
+
+    documents = tagger.predict(texts())
+    assert read == []
+    first = list(itertools.islice(documents, 500))
+    assert [document.words[2] for document in first] == [str(n) for n in range(500)]
+    assert len(read) < 500 + 64 * 16
+
+
+def test_what_is_skipped_changes_no_bit_of_the_rest(tagger, monkeypatch):
+    monkeypatch.setattr(tagger.scorer, "budget", 8)
+    texts = [f"{text} {number}" for number in range(12) for text in TEXTS]
+    whole = [scored([document]) for document in tagger.predict(texts)]
+    for skip in (0, 1, 17, 95, 96, 200):
+        rest = [scored([document]) for document in tagger.predict(texts, skip=skip)]
+        assert rest == whole[skip:]
+
+
+def test_a_long_line_is_one_sentence(tagger):
+    words = ["no", "pain", "in", "my", "arms"] * 1000
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TooManyMentions)  # random weights find huge sets
+        (document,) = tagger([words])
+    assert len(document.sentences) == 1
+    scores = tagger.scores(document.sentences)[0]
+    assert scores.shape == (5000, 9)
+    assert np.isfinite(scores).all()
+
+
+def test_sets_of_too_many_mentions_are_left_out_aloud(tagger, monkeypatch):
+    every = tagger(TEXTS)
+    assert max(len(document.mentions) for document in every) > 1
+    monkeypatch.setattr(decoding, "MOST_MENTIONS", 1)
+    with pytest.warns(TooManyMentions, match="was left out: a set may have 1"):
+        fewer = tagger(TEXTS)
+    assert sum(len(d.mentions) for d in fewer) < sum(len(d.mentions) for d in every)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda t: t.predict("text"), "give a list, even of one"),
+        (lambda t: t.predict([3]), "item 0: cannot tag int"),
+        (lambda t: t.predict([["a", 3]]), "item 0: cannot tag list"),
+        (lambda t: t.predict([], batch_size=0), "batch_size must be at least 1"),
+        (lambda t: t.predict([], min_score=2), "min_score must be between 0 and 1"),
+        (lambda t: t.alternatives([], k=0), "k must be at least 1"),
+    ],
+)
+def test_bad_arguments(tagger, call, message):
+    with pytest.raises(DiscotagError, match=message):
+        list(call(tagger))
+
+
+def test_damaged_weights_are_noticed(network, tagger, monkeypatch):
+    weight = network.linear.weight.detach().clone()
+    with torch.no_grad():
+        network.linear.weight.fill_(torch.nan)
+    try:
+        with pytest.raises(DiscotagError, match="scores that are no numbers"):
+            tagger("pain")
+    finally:
+        with torch.no_grad():
+            network.linear.weight.copy_(weight)
