@@ -56,7 +56,7 @@ class Tagger:
         folder: Where the model was loaded from.
 
     Example:
-        >>> from discotag import load
+        >>> from discotag.model.files import load
         >>> tagger = load()  # doctest: +SKIP
         >>> sentence, = tagger("The pain I felt around the hipjoints was bad.")  # doctest: +SKIP
         >>> [mention.text for mention in sentence.mentions]  # doctest: +SKIP

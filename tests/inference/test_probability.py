@@ -1,0 +1,64 @@
+"""Probabilities of mentions on NumPy: against brute force, the tagging layer, and in pieces."""
+
+import numpy as np
+import pytest
+import torch
+
+from brute import Truth, all_mentions, random_scores
+from discotag import Mention, Scheme, TaggingLayer
+from discotag.inference import probability
+from discotag.inference.probability import mention_probabilities
+from oracle import SCHEMES, name
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("scheme", SCHEMES, ids=name)
+def test_against_brute_force(scheme, weighted):
+    random = np.random.default_rng(0)
+    weights = random.normal(size=len(scheme.grammar.arcs)) if weighted else None
+    for length in range(5):
+        scores = random_scores(random, 2, length, len(scheme.tags))
+        every = sorted(set().union(*all_mentions(scheme, length)))
+        found = mention_probabilities(scheme, scores, [length] * 2, [every, every], weights)
+        for row, each in zip(scores, found, strict=True):
+            truth = Truth(scheme, row, weights)
+            wanted = [truth.of_mention(mention) for mention in every]
+            np.testing.assert_allclose(each, wanted, atol=1e-9)
+
+
+def some_mentions(random, length, labels, number):
+    for _ in range(number):
+        places = np.sort(random.choice(length + 1, size=2 * random.integers(1, 4), replace=False))
+        fragments = [(int(a), int(b)) for a, b in places.reshape(-1, 2)]
+        yield Mention(str(random.choice(labels)), fragments)
+
+
+@pytest.mark.parametrize("cells", [1, probability.CELLS])
+def test_against_the_layer(cells, monkeypatch):
+    """Sentences of different lengths in one batch, looked at together or a mention at a time."""
+    monkeypatch.setattr(probability, "CELLS", cells)
+    scheme = Scheme(labels=("A", "B"), gap_mentions=True)
+    random = np.random.default_rng(1)
+    lengths = [30, 7, 0, 12, 30]
+    scores = random.normal(size=(5, 30, len(scheme.tags))).astype(np.float32)
+    mentions = [list(some_mentions(random, n, scheme.labels, 9)) if n else [] for n in lengths]
+    mentions[4] = []
+    mask = torch.arange(30) < torch.tensor(lengths)[:, None]
+    wanted = TaggingLayer(scheme).mention_probability(torch.from_numpy(scores), mentions, mask)
+    found = mention_probabilities(scheme, scores, lengths, mentions)
+    for each, row in zip(found, wanted.tolist(), strict=True):
+        np.testing.assert_allclose(each, row[: len(each)], atol=1e-5)
+
+
+def test_long_sentences():
+    """What is far away changes little, and nothing is lost to rounding."""
+    scheme = Scheme(labels=("ADR",))
+    random = np.random.default_rng(2)
+    scores = random.normal(size=(1, 3000, 9)).astype(np.float32) * 3 - 50
+    mentions = [Mention("ADR", [(at, at + 1)]) for at in range(0, 3000, 150)]
+    (found,) = mention_probabilities(scheme, scores, [3000], [mentions])
+    with torch.no_grad():
+        exact = TaggingLayer(scheme).mention_probability(
+            torch.from_numpy(scores).double(), [mentions]
+        )
+    np.testing.assert_allclose(found, exact[0].numpy(), atol=1e-6)
