@@ -7,7 +7,18 @@ from io import TextIOWrapper
 
 import typer
 
-from discotag.cli import corpus_check, corpus_prepare, evaluate, lexicon, scheme, train
+from discotag.cli import (
+    corpus_check,
+    corpus_convert,
+    corpus_prepare,
+    corpus_split,
+    evaluate,
+    export,
+    lexicon,
+    predict,
+    scheme,
+    train,
+)
 from discotag.errors import DiscotagError
 
 app = typer.Typer(
@@ -22,11 +33,15 @@ corpus = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
+app.command("predict")(predict.predict)
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.add_typer(corpus, name="corpus")
 corpus.command("check")(corpus_check.check)
+corpus.command("convert")(corpus_convert.convert)
+corpus.command("split")(corpus_split.split)
 corpus.command("prepare")(corpus_prepare.prepare)
+app.command("export")(export.export)
 app.add_typer(lexicon.app, name="lexicon")
 app.command("scheme")(scheme.scheme)
 
