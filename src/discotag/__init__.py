@@ -7,7 +7,9 @@ from discotag.mentions import Document, InvalidMention, InvalidSentence, Mention
 from discotag.scheme import IllFormed, Incompatible, Scheme
 
 if TYPE_CHECKING:
+    from discotag.model.files import load as load
     from discotag.model.layer import TaggingLayer as TaggingLayer
+    from discotag.model.tagger import Tagger as Tagger
 
 __version__ = "0.1.0"
 
@@ -21,11 +23,21 @@ __all__ = [
     "Mention",
     "Scheme",
     "Sentence",
+    "Tagger",
+    "load",
 ]
 
 
 def __getattr__(name: str) -> object:
-    """What needs PyTorch is imported only when asked for."""
+    """What needs more than the standard library is imported only when asked for."""
+    if name == "load":
+        from discotag.model.files import load
+
+        return load
+    if name == "Tagger":
+        from discotag.model.tagger import Tagger
+
+        return Tagger
     if name == "TaggingLayer":
         try:
             from discotag.model.layer import TaggingLayer
