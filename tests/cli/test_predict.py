@@ -105,6 +105,11 @@ def test_files_folders_and_standard_input_in_order(model, tmp_path, file):
     assert found[5]["text"] == "stiff\nknees"
 
 
+def test_nothing_is_a_text_too(model):
+    found = lines(ok("predict", "", "pain", "--model", model))
+    assert [each["text"] for each in found] == ["", "pain"]
+
+
 def test_lines(model, file):
     found = lines(ok("predict", file, "--lines", "--model", model))
     assert [each["text"] for each in found] == TEXTS

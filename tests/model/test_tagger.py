@@ -104,7 +104,7 @@ def test_min_score(tagger):
 @pytest.mark.parametrize("name", ["tagger", "semantic"])
 def test_alternatives_are_all_readings(name, request):
     tagger = request.getfixturevalue(name)
-    ((found,),) = tagger.alternatives([["my", "arms", "hurt"]], k=2000)
+    ((found,),) = tagger.alternatives([["my", "arms", "hurt"]], k=150)
     chances = [each.probability for each in found]
     assert sum(chances) == pytest.approx(1, abs=1e-3)
     assert chances == sorted(chances, reverse=True)
@@ -125,7 +125,7 @@ def test_alternatives_of_nothing(tagger):
 
 
 def test_endless_input_is_read_as_it_is_asked_for(tagger, monkeypatch):
-    monkeypatch.setattr(tagger.scorer, "budget", 64)
+    monkeypatch.setattr(tagger.scorer, "budget", 128)
     read = []
 
     def texts():
@@ -135,16 +135,16 @@ def test_endless_input_is_read_as_it_is_asked_for(tagger, monkeypatch):
 
     documents = tagger.predict(texts())
     assert read == []
-    first = list(itertools.islice(documents, 500))
-    assert [document.words[2] for document in first] == [str(n) for n in range(500)]
-    assert len(read) < 500 + 64 * 16
+    first = list(itertools.islice(documents, 300))
+    assert [document.words[2] for document in first] == [str(n) for n in range(300)]
+    assert len(read) < 300 + 128 * 16
 
 
 def test_what_is_skipped_changes_no_bit_of_the_rest(tagger, monkeypatch):
     monkeypatch.setattr(tagger.scorer, "budget", 8)
-    texts = [f"{text} {number}" for number in range(12) for text in TEXTS]
+    texts = [f"{text} {number}" for number in range(6) for text in TEXTS[:4]]
     whole = [scored([document]) for document in tagger.predict(texts)]
-    for skip in (0, 1, 17, 95, 96, 200):
+    for skip in (1, 17, 23, 24, 99):
         rest = [scored([document]) for document in tagger.predict(texts, skip=skip)]
         assert rest == whole[skip:]
 

@@ -239,6 +239,8 @@ class _Source:
 
 def _path(given: str) -> Path | None:
     """The path that an argument names, or None for a text."""
+    if not given.strip():  # which would name the folder one is in
+        return None
     path = Path(given)
     try:
         if path == STANDARD or path.exists():

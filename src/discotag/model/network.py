@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -104,9 +106,10 @@ class Network(nn.Module):
         if folder.is_dir():
             check_weights(folder)
         try:
-            encoder = AutoModel.from_pretrained(
-                name, trust_remote_code=False, use_safetensors=True
-            ).float()
+            with _quiet():
+                encoder = AutoModel.from_pretrained(
+                    name, trust_remote_code=False, use_safetensors=True
+                ).float()
         except (OSError, ValueError, KeyError, RuntimeError) as error:
             raise InvalidModel(f"{name}: cannot be loaded as an encoder: {_line(error)}") from None
         if config.encoder is None:
@@ -155,6 +158,22 @@ class Network(nn.Module):
         except (RuntimeError, SafetensorError, OSError) as error:
             raise InvalidModel(f"{weights}: does not fit config.json: {_line(error)}") from None
         return network.eval()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without a report on the pooler, which is taken off anyway, and a bar for each loading."""
+    from transformers.utils import logging
+
+    before, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        logging.set_verbosity(before)
+        if bars:
+            logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
 def _fitted(config: ModelConfig, encoder: PreTrainedModel) -> ModelConfig:
