@@ -14,19 +14,12 @@ from discotag.corpora import read
 from discotag.model.files import copy_model, load
 from tiny import tiny_model
 
-RUN = (
-    "import sys; from discotag.cli import app, main, predict, export\n"
-    "names = {command.name for command in app.registered_commands}\n"
-    "'predict' in names or app.command('predict')(predict.predict)\n"
-    "'export' in names or app.command('export')(export.export)\n"
-    "main()"
-)
 TEXTS = [f"I had pain in my arms and shoulders, {n} times. No sleep!" for n in range(40)]
 
 
 def discotag(*arguments, given="", **environment):
     return subprocess.run(
-        [sys.executable, "-c", RUN, *map(str, arguments)],
+        [sys.executable, "-m", "discotag", *map(str, arguments)],
         capture_output=True,
         input=given if isinstance(given, bytes) else given.encode(),
         timeout=120,
@@ -165,7 +158,9 @@ def test_resume_after_a_kill(model, file, tmp_path):
     command = ["predict", file, "--lines", "--model", model, "--out", part]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     running = subprocess.Popen(
-        [sys.executable, "-c", RUN, *map(str, command)], env=environment, stderr=subprocess.PIPE
+        [sys.executable, "-m", "discotag", *map(str, command)],
+        env=environment,
+        stderr=subprocess.PIPE,
     )
     while running.poll() is None and (not part.exists() or part.stat().st_size < 20_000):
         time.sleep(0.01)
@@ -225,7 +220,16 @@ def test_wrong_usage_exits_2(arguments):
 
 def test_a_reader_that_has_seen_enough(model, file):
     file.write_text("\n".join(TEXTS * 50))
-    command = [sys.executable, "-c", RUN, "predict", str(file), "--lines", "--model", str(model)]
+    command = [
+        sys.executable,
+        "-m",
+        "discotag",
+        "predict",
+        str(file),
+        "--lines",
+        "--model",
+        str(model),
+    ]
     running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     running.stdout.readline()
     running.stdout.close()
