@@ -88,20 +88,38 @@ OPENINGS = "The|This|All the|The awful|The constant|Then the|I hated the|It was 
 LEXICON_SHARE = 0.1
 """So often a body part comes from the lexicon rather than from the list above."""
 
+MOST_PATTERNS = 5
+"""In a line, links counted: three patterns and what joins them."""
+
 MARK = re.compile(r"\[(\w) (.*?)\]")
 
 
-def make(draw: random.Random, rare: list[str]) -> tuple[str, list[Marked]]:
-    """A line and the mentions in it."""
+LINKS = (", ", ", ", " and ", "; ", ", plus ", ", also ", " along with ", ", and then ", " - ")
+"""Between the patterns of a line that has several."""
+
+
+def make(draw: random.Random, rare: list[str], share: float) -> tuple[str, list[Marked]]:
+    """A line and the mentions in it; with this probability one more pattern, and again."""
     pattern = draw.choice(PATTERNS)(draw, rare)
-    if not pattern.startswith("!"):
-        frame = draw.choice(FRAMES)
-        if frame.startswith("{}"):
-            pattern = (
-                pattern[0] + capitalised(pattern[1:]) if pattern[0] == " " else capitalised(pattern)
-            )
-        pattern = frame.format(pattern)
-    return read(pattern.removeprefix("!"))
+    if pattern.startswith("!"):
+        return read(pattern.removeprefix("!"))
+    parts = [pattern]
+    while share and len(parts) < MOST_PATTERNS and draw.random() < share:
+        more = draw.choice(PATTERNS)(draw, rare)
+        if not more.startswith("!"):
+            parts += [draw.choice(LINKS), more]
+    frame = draw.choice(FRAMES)
+    if frame.startswith("{}"):
+        parts[0] = capitalised(parts[0])
+    before, after = frame.split("{}")
+    text, mentions = "", []
+    for part in (before, *parts, after):
+        more, marked = read(part)
+        for mark in marked:
+            moved = tuple((start + len(text), end + len(text)) for start, end in mark.fragments)
+            mentions.append(Marked(mark.label, moved))
+        text += more
+    return text, mentions
 
 
 def capitalised(pattern: str) -> str:
@@ -257,14 +275,20 @@ PATTERNS = (
 )  # fmt: skip
 
 
-def made_up_posts(number: int, seed: int = 0) -> Iterator[Document]:
-    """So many documents of one line each; always the same for the same seed."""
+def made_up_posts(number: int, seed: int = 0, share: float = 0.0) -> Iterator[Document]:
+    """So many documents of one line each; always the same for the same seed.
+
+    Args:
+        number: How many.
+        seed: Decides what is drawn.
+        share: So often a line has one more pattern: sets side by side, which share nothing.
+    """
     draw = random.Random(seed)
     rare = sorted(term for term in Lexicon.default().terms if term.isascii() and len(term) < 20)
     splitter = Splitter("whole")
     seen = set[str]()
     while len(seen) < number:
-        text, marked = make(draw, rare)
+        text, marked = make(draw, rare, share)
         if text not in seen:
             seen.add(text)
             yield splitter.document(text, marked, id=f"made-up.{len(seen)}")
@@ -275,9 +299,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--number", type=int, default=30)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--share", type=float, default=0.0, help="of lines with one more pattern")
     parser.add_argument("--out", help="a JSON-lines file; by default they are printed")
     arguments = parser.parse_args()
-    posts = made_up_posts(arguments.number, arguments.seed)
+    posts = made_up_posts(arguments.number, arguments.seed, arguments.share)
     if arguments.out:
         from discotag.corpora import write
 

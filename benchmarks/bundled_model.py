@@ -1,0 +1,188 @@
+"""Make the bundled model: teachers on PsyTAR and made-up posts, distilled into a small student.
+
+    discotag corpus prepare psytar PsyTAR_dataset.xlsx DATA
+    python benchmarks/bundled_model.py --data DATA --small MINILM --large MPNET --out OUT
+
+MINILM and MPNET are folders of encoders. What is done already is not done again, so it can be
+stopped at any time. A GPU takes minutes, a CPU a day. OUT/polished is the model; the last step
+puts its ONNX form, quantised to int8, and its card into src/discotag/bundled.
+`--step train` and `--step export` do one half, on different machines if need be.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+from discotag.corpora import read, write
+from made_up_posts import made_up_posts
+
+BUNDLED = Path(__file__).parents[1] / "src" / "discotag" / "bundled"
+DATA = "PsyTAR, training posts (CC BY 4.0), and made-up posts"
+NOTES = ""
+
+MADE_UP = 2000
+"""Made-up posts with labels, beside PsyTAR's 4,271 sentences for training."""
+MADE_UP_UNLABELLED = 4000
+"""More of them, which the teachers label."""
+SCHEME = ["--slots", "2", "--gap-mentions"]
+TEACHERS = 4
+TEACHER = ["--rate", "2e-5", "--epochs", "15", "--dropout", "0.3"]
+STUDENTS = 3
+MADE_UP_SEVERAL = 3000
+STUDENT = ["--rate", "2e-4", "--epochs", "40", "--dropout", "0.2", "--distil-weight", "0.7"]
+
+
+def train(data: Path, encoder: Path, out: Path, *options: str) -> None:
+    """One training, unless it is done."""
+    if (out / "model" / "model.safetensors").exists() and (out / "figures.json").exists():
+        return
+    out.parent.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "discotag", "train", str(out.parent / "train.jsonl")]
+    command += ["--dev", str(data / "dev.jsonl"), "--test", str(data / "test.jsonl")]
+    command += ["--encoder", str(encoder), "--out", str(out), "--label", "ADR", *SCHEME, *options]
+    with (out.parent / f"{out.name}.log").open("w") as log:
+        subprocess.run(command, check=True, stdout=log, stderr=log)
+
+
+def train_all(data: Path, small: Path, large: Path, out: Path, jobs: int) -> None:
+    """Teachers side by side, then students; the best student by development F1 is linked."""
+    out.mkdir(parents=True, exist_ok=True)
+    write([*read(data / "train.jsonl"), *made_up_posts(MADE_UP)], out / "train.jsonl")
+    write(made_up_posts(MADE_UP_UNLABELLED, seed=1), out / "unlabelled.jsonl")
+    teachers = [out / f"teacher-{seed}" for seed in range(1, TEACHERS + 1)]
+    with ThreadPoolExecutor(jobs) as pool:
+        for each in [
+            pool.submit(train, data, large, folder, *TEACHER, "--seed", str(seed))
+            for seed, folder in enumerate(teachers, 1)
+        ]:
+            each.result()
+        distil = ["--unlabelled", str(out / "unlabelled.jsonl")]
+        for folder in teachers:
+            distil += ["--distil", str(folder / "model")]
+        students = [out / f"student-{seed}" for seed in range(1, STUDENTS + 1)]
+        for each in [
+            pool.submit(train, data, small, folder, *STUDENT, *distil, "--seed", str(seed))
+            for seed, folder in enumerate(students, 1)
+        ]:
+            each.result()
+    for folder in [*teachers, *students]:
+        print(folder.name, json.dumps(figures_of(folder)))
+    best = max(students, key=lambda folder: figures_of(folder)["dev"]["all"])
+    shutil.copytree(best, out / "student", dirs_exist_ok=True)
+    polish(data, out / "student", out / "polished")
+
+
+def polish(data: Path, student: Path, out: Path) -> None:
+    """Train the student a little more, on posts that hold several mention sets.
+
+    The lines made up before have one set each, and a model that has seen no others takes what
+    stands side by side for one. On PsyTAR the student is held to what it said before.
+    """
+    import torch
+
+    from discotag.model.network import Network
+    from discotag.training.data import read_sentences
+    from discotag.training.examples import make_examples
+    from discotag.training.progress import Lines
+    from discotag.training.settings import Settings
+    from discotag.training.teachers import teach
+    from discotag.training.trainer import best_of, fit
+
+    if (out / "model.safetensors").exists():
+        return
+    settings = Settings(rate=5e-5, epochs=5, dropout=0.2, distil_weight=0.6, batch_size=32)
+    network = Network.from_pretrained(student / "model")
+    scheme = network.layer.scheme
+    real = [
+        each for each in read_sentences(data / "train.jsonl", ("ADR",))
+        if not scheme.problems(len(each.words), each.mentions)
+    ]  # fmt: skip
+    posts = [*made_up_posts(MADE_UP_SEVERAL, seed=2, share=0.5)]
+    made_up = [sentence for post in posts for sentence in post.sentences]
+    tags = {tag: number for number, tag in enumerate(scheme.tags)}
+    taught = teach([student / "model"], real, scheme)
+    for each in made_up:
+        chosen = [tags[tag] for tag in scheme.encode(len(each.words), each.mentions)]
+        taught.append(torch.eye(len(tags)).half()[chosen].numpy())
+    examples = make_examples(network, [*real, *made_up], settings, teacher=taught)
+    dev = read_sentences(data / "dev.jsonl", ("ADR",))
+    epochs = fit(network, examples, dev, settings, seed=1, listener=Lines())
+    print("polished", best_of(epochs))
+    network.save_pretrained(out)
+
+
+def figures_of(folder: Path) -> dict[str, dict[str, float]]:
+    """F1 on development and test data by slice."""
+    figures = json.loads((folder / "figures.json").read_text(encoding="utf-8"))
+    return {
+        part: {name: round(100 * each["f1"], 2) for name, each in figures[part].items()}
+        for part in ("dev", "test")
+    }
+
+
+def export(data: Path, student: Path, target: Path) -> None:
+    """Quantise the student, measure it on the test posts, and write the bundled folder."""
+    from discotag import load
+    from discotag.evaluation import align, intervals, score, tally
+    from discotag.model.card import card
+    from discotag.model.export import export as export_onnx
+    from discotag.model.files import CARD, CONFIG, KEY, ONNX_INT8, TOKENIZER, read_config
+
+    texts = [document.text or "" for document in read(data / "test.jsonl")]
+    exported = student.parent / "exported"
+    for agreement in export_onnx(student / "model", exported, texts):
+        print(agreement)
+    target.mkdir(parents=True, exist_ok=True)
+    for name in (TOKENIZER, ONNX_INT8):
+        shutil.copy(exported / name, target / name)
+    encoder, config = read_config(exported)
+    tagger = load(exported, runtime="onnx-int8")
+    gold = [sentence for document in read(data / "test.jsonl") for sentence in document.sentences]
+    found = [document.sentences[0] for document in tagger.predict([each.words for each in gold])]
+    scores = score(gold, found)
+    ends = intervals([tally(a.mentions, b.mentions) for a, b in zip(gold, found, strict=True)])
+    figures = {
+        f"test F1, {name.replace('_', ' ')}": (
+            f"{100 * part.micro.f1:.1f} ({100 * ends[name].micro.f1.low:.1f} to "
+            f"{100 * ends[name].micro.f1.high:.1f})"
+        )
+        for name, part in scores.slices()
+    }
+    print(figures, len(list(align([], []))))
+    config = replace(
+        config, encoder="all-MiniLM-L6-v2", data=DATA, language="en", licence="cc-by-4.0",
+        figures=figures, notes=NOTES,
+    )  # fmt: skip
+    (target / CONFIG).write_text(json.dumps(encoder | {KEY: config.as_data()}, indent=2) + "\n")
+    (target / CARD).write_text(card(config))
+
+
+def main() -> None:
+    """Train, export, or both."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, required=True, help="PsyTAR, prepared")
+    parser.add_argument("--small", type=Path, help="the encoder of the student")
+    parser.add_argument("--large", type=Path, help="the encoder of the teachers")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--jobs", type=int, default=1, help="trainings side by side")
+    parser.add_argument("--step", choices=("train", "export", "all"), default="all")
+    options = parser.parse_args()
+    if options.step != "export":
+        if options.small is None or options.large is None:
+            parser.error("training needs --small and --large")
+        train_all(options.data, options.small, options.large, options.out, options.jobs)
+    if options.step != "train":
+        export(options.data, options.out / "polished", BUNDLED)
+
+
+if __name__ == "__main__":
+    main()
