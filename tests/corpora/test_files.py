@@ -185,6 +185,46 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE(other.stat().st_mode)
 
 
+def test_devices_and_links_stay_what_they_are(tmp_path):
+    (tmp_path / "file").write_text("before")
+    (tmp_path / "link").symlink_to("file")
+    with files.created(tmp_path / "link") as stream:
+        stream.write("after")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "file").read_text() == "after"
+    os.mkfifo(tmp_path / "pipe")
+    reader = subprocess.Popen(["cat", tmp_path / "pipe"], stdout=subprocess.PIPE)
+    with files.created(tmp_path / "pipe") as stream:
+        stream.write("through")
+    assert reader.communicate()[0] == b"through"
+    assert (tmp_path / "pipe").is_fifo()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
+@pytest.mark.parametrize("redirected", ["- < /dev/null >&-", "- > /dev/full", "/dev/full"])
+def test_output_that_fails(tmp_path, redirected):
+    target, _, shell = redirected.partition(" ")
+    code = (
+        "import sys; from discotag import Document; from discotag.corpora import write, CorpusError"
+        "\ntry: write([Document([])], sys.argv[1])"
+        "\nexcept CorpusError as error: sys.exit(f'caught {error}')"
+    )
+    line = f'exec "$0" -c "$1" {target} {shell}'
+    done = subprocess.run(["sh", "-c", line, sys.executable, code], capture_output=True, text=True)
+    assert "Traceback" not in done.stderr
+    reason = "it is closed" if shell.endswith("-") else "no space left on device"
+    assert f"caught {target}: {reason}" in done.stderr
+
+
+def test_standard_input_that_is_closed():
+    code = (
+        "from discotag.corpora import read, CorpusError"
+        "\ntry: read('-')\nexcept CorpusError as error: print(error)"
+    )
+    line = ["sh", "-c", 'exec "$0" -c "$1" <&-', sys.executable, code]
+    assert subprocess.run(line, stdout=subprocess.PIPE, text=True).stdout == "-: it is closed\n"
+
+
 def test_paths_that_cannot_be_written(tmp_path):
     one = [Document([Sentence(["a"], [Mention("X", [(0, 1)])])])]
     (tmp_path / "file").write_text("")

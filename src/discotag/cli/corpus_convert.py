@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -85,9 +84,6 @@ def convert(
 
     path, name = chosen_target(target, target_format)
     guard(source, path, force)
-    if path == STANDARD and isinstance(sys.stdout, TextIOWrapper):
-        # Whatever the terminal can show: a corpus is UTF-8, and no character may be replaced.
-        sys.stdout.reconfigure(encoding="utf-8", errors="strict", newline="\n")
     reporter, analysis = Reporter(skip_bad), Analysis()
     with counting("Converting") as progress:
         documents = read(

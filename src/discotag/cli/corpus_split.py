@@ -72,7 +72,7 @@ def split(
     """
     from discotag.corpora import read, write
     from discotag.corpora.analysis import Analysis
-    from discotag.corpora.files import file_name
+    from discotag.corpora.files import failed, file_name
     from discotag.corpora.registry import named_format
     from discotag.corpora.splitting import Index, parse_parts, pick
 
@@ -99,7 +99,7 @@ def split(
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise DiscotagError(f"{folder}: {(error.strerror or str(error)).lower()}") from None
+        raise failed(error, folder) from None
     counts: dict[str, Analysis] = {}
     for wanted, (name, target) in enumerate(zip(shares, targets, strict=True)):
         counts[name] = analysis = Analysis()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from discotag.corpora.files import STANDARD, why
+from discotag.corpora.files import STANDARD, failed
 from discotag.corpora.problems import CorpusError, Problem, Report, strict
 from discotag.corpora.registry import FORMATS, files_in, find_format, named_format
 from discotag.mentions import Document
@@ -49,7 +49,7 @@ def read(
     try:
         there = path == STANDARD or path.exists()
     except OSError as error:  # a name that is too long, a folder that may not be looked into
-        raise CorpusError(Problem("missing", why(error), str(path))) from None
+        raise failed(error, path) from None
     if not there:
         raise CorpusError(Problem("missing", "there is no such file or folder", str(path)))
     chosen = find_format(path) if format is None else named_format(format)

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 from typing import Final
 
-from discotag.corpora.files import STANDARD, created, file_name, lines, read_text, why
+from discotag.corpora.files import STANDARD, created, failed, file_name, lines, read_text
 from discotag.corpora.formats import Format
 from discotag.corpora.problems import CorpusError, Problem, Report, strict
 from discotag.corpora.standoff import Annotation, Piece, Source, assembled, marks, writable
@@ -112,7 +112,7 @@ def write(documents: Iterable[Document], path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise CorpusError(Problem("missing", why(error), str(path))) from None
+        raise failed(error, path) from None
     written: set[str] = set()
     for number, document in enumerate(documents, start=1):
         name = f"{number:06d}" if document.id is None else document.id
@@ -212,7 +212,7 @@ def _write(document: Document, place: Path) -> None:
             message = "another text is here already, and is left alone; write to another folder"
             raise CorpusError(Problem("text_mismatch", message, str(text_file)))
     except OSError as error:
-        raise CorpusError(Problem("missing", why(error), str(place))) from None
+        raise failed(error, place) from None
     before = (read_text(marks_file, strict) or "") if marks_file.is_file() else None
     after = _updated(before or "", document, text, marked, marks_file)
     if after != before:

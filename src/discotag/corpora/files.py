@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import io
+import codecs
 import os
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, Final, TextIO
+from typing import BinaryIO, Final, TextIO, cast
 
 from discotag.corpora.problems import CorpusError, Problem, Report
 
@@ -35,14 +35,14 @@ def opened(path: Path) -> Iterator[BinaryIO]:
     Raises:
         CorpusError: There is no such file, or it cannot be read.
     """
-    if path == STANDARD:
-        yield sys.stdin.buffer
-        return
     try:
-        with path.open("rb") as stream:
-            yield stream
+        if path == STANDARD:
+            yield _standard(sys.stdin)
+        else:
+            with path.open("rb") as stream:
+                yield stream
     except OSError as error:
-        raise CorpusError(Problem("missing", why(error), str(path))) from None
+        raise failed(error, path) from None
 
 
 def head(path: Path) -> str:
@@ -110,20 +110,31 @@ def created(path: Path) -> Iterator[TextIO]:
     Raises:
         CorpusError: The file cannot be written.
     """
-    if path == STANDARD:
-        sys.stdout.flush()
-        stream = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="\n")
-        try:
-            yield stream
-        except UnicodeEncodeError:
-            raise _half_character(path) from None
-        finally:
-            stream.detach()  # which flushes, and leaves standard output open
-        return
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".discotag.")
+        if path == STANDARD:
+            sink = _standard(sys.stdout)
+            sys.stdout.flush()
+            yield cast(TextIO, codecs.getwriter("utf-8")(sink))  # whatever the terminal can show
+            sink.flush()
+        elif path.exists() and not path.is_file():  # a device or a pipe, which stays what it is
+            with path.open("w", encoding="utf-8", newline="\n") as stream:
+                yield stream
+        else:
+            with _replaced(Path(os.path.realpath(path))) as stream:  # a link stays a link
+                yield stream
+    except UnicodeEncodeError:
+        message = "half of a surrogate pair stands for no character and cannot be written"
+        raise CorpusError(Problem("encoding", message, str(path))) from None
+    except BrokenPipeError:  # whoever reads our output has had enough: no error of the corpus
+        raise
     except OSError as error:
-        raise CorpusError(Problem("missing", why(error), str(path))) from None
+        raise failed(error, path) from None
+
+
+@contextmanager
+def _replaced(path: Path) -> Iterator[TextIO]:
+    """A file beside this one, which takes its place in the end."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".discotag.")
     temporary = Path(name)
     try:
         with open(handle, "w", encoding="utf-8", newline="\n") as stream:  # noqa: PTH123
@@ -132,13 +143,16 @@ def created(path: Path) -> Iterator[TextIO]:
         os.umask(umask)
         temporary.chmod(0o666 & ~umask)
         temporary.replace(path)
-    except UnicodeEncodeError:
-        raise _half_character(path) from None
-    except OSError as error:
-        raise CorpusError(Problem("missing", why(error), str(path))) from None
     finally:
         with suppress(FileNotFoundError):
             temporary.unlink()
+
+
+def _standard(stream: TextIO | None) -> BinaryIO:
+    """The bytes below standard input or output; Python has none if the shell closed it."""
+    if stream is None:
+        raise OSError("it is closed")
+    return stream.buffer
 
 
 def write_pieces(stream: TextIO, pieces: Iterable[str]) -> None:
@@ -186,11 +200,6 @@ def _not_utf8(error: UnicodeDecodeError, path: Path, line: int) -> Problem:
     )
 
 
-def _half_character(path: Path) -> CorpusError:
-    message = "half of a surrogate pair stands for no character and cannot be written"
-    return CorpusError(Problem("encoding", message, str(path)))
-
-
-def why(error: OSError) -> str:
-    """What the system says is wrong, in a few words."""
-    return (error.strerror or str(error)).lower()
+def failed(error: OSError, path: Path) -> CorpusError:
+    """The error for a path that the system does not let us read or write."""
+    return CorpusError(Problem("missing", (error.strerror or str(error)).lower(), str(path)))

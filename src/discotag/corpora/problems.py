@@ -12,7 +12,7 @@ KINDS: Final = {
     "encoding": "bytes that are not UTF-8, or halves of characters",
     "syntax": "something the format does not allow",
     "too_long": "a line or file beyond the bound",
-    "missing": "a file that belongs to another is not there",
+    "missing": "a file that is not there, or that cannot be read or written",
     "inverted": "a fragment that ends before it starts",
     "empty": "a fragment or mention without any character or word",
     "outside": "a fragment that reaches past the text",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from discotag.corpora import jsonl
-from discotag.corpora.files import created
+from discotag.corpora.files import created, failed
 from discotag.corpora.problems import CorpusError, Problem
 from discotag.corpora.recipes import cadec, craft, psytar, share
 from discotag.corpora.recipes.recipe import (
@@ -149,7 +149,7 @@ def _write(recipe: Recipe, source: Path, out: Path, order: Order, prepared: Prep
         for part in (*PARTS, ALL):  # of an earlier run: parts of two runs must not stand together
             (out / f"{part}.jsonl").unlink(missing_ok=True)
     except OSError as error:
-        raise CorpusError(Problem("missing", str(error.strerror).lower(), str(out))) from None
+        raise failed(error, out) from None
     for part, documents in prepared.parts.items():
         jsonl.write(documents, out / f"{part}.jsonl")
     lists = {"problems": [asdict(problem) for problem in prepared.problems]}

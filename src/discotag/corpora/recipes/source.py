@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Final, NoReturn
 
-from discotag.corpora.files import MAX_FILE, is_inside
+from discotag.corpora.files import MAX_FILE, failed, is_inside
 from discotag.corpora.problems import CorpusError, Problem
 
 MAX_ENTRIES: Final = 200_000
@@ -172,6 +172,6 @@ def check_sizes(path: Path) -> None:
     except (*DAMAGED, *UNKNOWN) as error:
         _fail(path, f"this is not a workbook (.xlsx) or a damaged one: {error}")
     except OSError as error:
-        _fail(path, str(error.strerror or error).lower(), "missing")
+        raise failed(error, path) from None
     if len(sizes) > MAX_ENTRIES or max(sizes, default=0) > MAX_FILE or sum(sizes) > MAX_UNPACKED:
         _fail(path, "the file unpacks to too much", "too_long")
