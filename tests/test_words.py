@@ -160,10 +160,10 @@ def test_a_mark_that_cuts_a_word_is_widened_and_keeps_its_score():
         (((0, 99),), "outside"),
         (((-1, 2),), "outside"),
         (((3, 3),), "empty"),
-        (((4, 2),), "empty"),
+        (((4, 2),), "inverted"),
         (((4, 5),), "empty"),
-        (((5, 9), (0, 4)), "reordered"),
-        (((0, 4), (3, 9)), "reordered"),
+        (((5, 9), (0, 4)), "overlapping"),
+        (((0, 4), (3, 9)), "overlapping"),
         ((), "empty"),
     ],
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, get_args
 
 from discotag.errors import DiscotagError
@@ -26,7 +26,8 @@ LANGUAGE: Final = "en"
 
 Sentences = Literal["auto", "lines", "whole"]
 Words = Literal["pattern", "spaces"]
-Flaw = Literal["label", "outside", "empty", "widened", "reordered"]
+Flaw = Literal["syntax", "outside", "inverted", "empty", "overlapping", "widened"]
+"""What can be wrong with a mark; these are kinds of problems in `discotag.corpora`, too."""
 
 
 class InvalidText(DiscotagError):
@@ -137,13 +138,13 @@ class Splitter:
         good = [mark for mark in marked if _stands_in(mark, text, complain)]
         ranges = _joined(self.sentence_ranges(text), good)
         sentences = [self._sentence(text, start, end) for start, end in ranges]
+        if not good:
+            return Document(tuple(sentences), text=text, id=id)
         words = [
             (number, word, sentence.start + start, sentence.start + end)
             for number, sentence in enumerate(sentences)
             for word, (start, end) in enumerate(sentence.offsets or ())
         ]
-        if not good:
-            return Document(tuple(sentences), text=text, id=id)
         starts, ends = [word[2] for word in words], [word[3] for word in words]
         beginnings, endings = set(starts), set(ends)
         mentions: list[list[Mention]] = [[] for _ in sentences]
@@ -158,15 +159,11 @@ class Splitter:
             number, place = words[runs[0][0]][:2]
             mention = Mention(mark.label, runs, score=mark.score)
             mentions[number].append(mention.shifted(place - runs[0][0]))
-        return Document(
-            tuple(
-                Sentence(each.words, tuple(found), text=each.text, offsets=each.offsets,
-                         start=each.start) if found else each
-                for each, found in zip(sentences, mentions, strict=True)
-            ),
-            text=text,
-            id=id,
-        )  # fmt: skip
+        marked_sentences = (
+            replace(each, mentions=tuple(found)) if found else each
+            for each, found in zip(sentences, mentions, strict=True)
+        )
+        return Document(tuple(marked_sentences), text=text, id=id)
 
     def _cuts(self, text: str) -> Iterator[Fragment]:
         if self.sentences == "whole":
@@ -274,7 +271,7 @@ def _written_out(document: Document) -> Document:
 def _stands_in(mark: Marked, text: str, complain: Complain) -> bool:
     """Whether the label can be one, and all fragments are in the text, in order and not empty."""
     if not mark.label or not mark.label.isprintable():
-        complain(mark, "label", f"a mention needs a printable label, got {mark.label!r}")
+        complain(mark, "syntax", f"a mention needs a printable label, got {mark.label!r}")
         return False
     if not mark.fragments:
         complain(mark, "empty", f"mention of {mark.label} points at no character")
@@ -284,10 +281,13 @@ def _stands_in(mark: Marked, text: str, complain: Complain) -> bool:
         if not 0 <= start <= len(text) or not end <= len(text):
             flaw: Flaw = "outside"
             message = f"{start} to {end} is not in the text, which has {len(text)} characters"
-        elif start >= end:
-            flaw, message = "empty", f"{start} to {end} is empty or ends before it starts"
+        elif start > end:
+            flaw, message = "inverted", f"{start} to {end} ends before it starts"
+        elif start == end:
+            flaw, message = "empty", f"{start} to {end} is empty"
         elif start < passed:
-            flaw, message = "reordered", f"{start} to {end} begins before the one ahead of it ends"
+            flaw = "overlapping"
+            message = f"{start} to {end} begins before the one ahead of it ends"
         else:
             passed = end
             continue

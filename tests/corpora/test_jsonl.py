@@ -144,7 +144,7 @@ def test_bad_mentions_are_left_out(tmp_path, words, kind):
 @pytest.mark.parametrize(
     ("fragments", "kind"),
     [
-        ([[2, 0]], "empty"),
+        ([[2, 0]], "inverted"),
         ([[0, 30]], "outside"),
         ([[5, 9], [0, 4]], "overlapping"),
         ([[4, 5]], "empty"),

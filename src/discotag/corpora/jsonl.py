@@ -38,15 +38,6 @@ VERSION: Final = 1
 HALF_CHARACTER: Final = re.compile(r"\\u[dD][89a-fA-F]")
 """An escape that may be half of a surrogate pair."""
 
-FLAWS: Final[dict[Flaw, str]] = {
-    "label": "syntax",
-    "outside": "outside",
-    "empty": "empty",
-    "widened": "widened",
-    "reordered": "overlapping",
-}
-"""The kind of problem for each way in which a mark does not fit the words."""
-
 
 def recognises(path: Path, head: str) -> bool:
     """Whether the first line begins an object as this format has them."""
@@ -144,7 +135,7 @@ def from_data(
                 report(Problem("duplicate", message, path, line))
 
         def complain(mark: Marked, flaw: Flaw, message: str) -> None:
-            report(Problem(FLAWS[flaw], message, path, line))
+            report(Problem(flaw, message, path, line))
 
         return splitter.document(text, marked, id=name, complain=complain)
     sentences = tuple(_sentence(item, text, where) for item in _list(data, "sentences"))

@@ -111,7 +111,7 @@ def assembled(source: Source, splitter: Splitter, report: Report) -> Document | 
     layout, marked = _marks(source, report)
 
     def complain(mark: Marked, flaw: Flaw, message: str) -> None:
-        report(Problem(flaw, message, source.path, mark.line))  # only "empty" or "widened" by now
+        report(Problem(flaw, message, source.path, mark.line))
 
     whole = splitter.sentences == "whole" or len(layout.ranges) < 2
     ranges = [(0, len(layout.text))] if whole else layout.ranges

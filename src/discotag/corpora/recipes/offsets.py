@@ -8,7 +8,6 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-from discotag.corpora.jsonl import FLAWS
 from discotag.corpora.problems import Problem, Report
 from discotag.mentions import Document
 from discotag.words import Flaw, Marked, Splitter
@@ -28,7 +27,7 @@ def annotated(
     """
 
     def complain(mark: Marked, flaw: Flaw, message: str) -> None:
-        report(Problem(FLAWS[flaw], message, str(path), mark.line))
+        report(Problem(flaw, message, str(path), mark.line))
 
     document = splitter.document(text, marks, id=name, complain=complain)
     for sentence in document.sentences:
