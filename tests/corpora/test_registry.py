@@ -3,7 +3,8 @@ import shutil
 import pytest
 
 from discotag.corpora import FORMATS, CorpusError, files, read, write
-from discotag.corpora.registry import files_in, find_format, named_format
+from discotag.corpora.files import files_in
+from discotag.corpora.registry import find_format, named_format
 from samples import DATA, SAMPLES
 
 

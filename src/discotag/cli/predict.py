@@ -189,7 +189,7 @@ class _Source:
                 yield from self._file(path, path.stem)
 
     def _folder(self, folder: Path) -> Iterator[Document]:
-        from discotag.corpora.registry import files_in
+        from discotag.corpora.files import files_in
 
         files = files_in(folder)
         known = PLAIN_SUFFIXES | LINE_SUFFIXES if self.form is None else {PLAIN}

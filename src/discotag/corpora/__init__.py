@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from discotag.corpora.files import STANDARD, failed
+from discotag.corpora.files import STANDARD, failed, files_in
+from discotag.corpora.formats import Format
 from discotag.corpora.problems import CorpusError, Problem, Report, strict
-from discotag.corpora.registry import FORMATS, files_in, find_format, named_format
+from discotag.corpora.registry import FORMATS, find_format, named_format
 from discotag.mentions import Document
 from discotag.words import Splitter
 
@@ -53,7 +54,7 @@ def read(
     if not there:
         raise CorpusError(Problem("missing", "there is no such file or folder", str(path)))
     chosen = find_format(path) if format is None else named_format(format)
-    return _read(path, chosen.name, splitter or Splitter(), report)
+    return _read(path, chosen, splitter or Splitter(), report)
 
 
 def write(documents: Iterable[Document], path: str | Path, format: str = "jsonl") -> None:
@@ -71,8 +72,7 @@ def write(documents: Iterable[Document], path: str | Path, format: str = "jsonl"
     chosen.write(documents, Path(path))
 
 
-def _read(path: Path, name: str, splitter: Splitter, report: Report) -> Iterator[Document]:
-    chosen = FORMATS[name]
+def _read(path: Path, chosen: Format, splitter: Splitter, report: Report) -> Iterator[Document]:
     if path == STANDARD or not path.is_dir() or chosen.folder:
         yield from chosen.read(path, splitter, report)
         return

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 from typing import Final
 
-from discotag.corpora.files import STANDARD, created, failed, file_name, lines, read_text
+from discotag.corpora.files import STANDARD, created, failed, file_name, files_in, lines, read_text
 from discotag.corpora.formats import Format
 from discotag.corpora.problems import CorpusError, Problem, Report, strict
 from discotag.corpora.standoff import Annotation, Piece, Source, assembled, marks, writable
@@ -47,7 +47,7 @@ def recognises(path: Path, head: str) -> bool:
     if path == STANDARD:
         return False
     if path.is_dir():
-        return next(_files(path, MARKS), None) is not None
+        return bool(files_in(path, (MARKS,)))
     if path.name.endswith(TEXT):
         return _beside(path, TEXT, MARKS).is_file()
     return path.name.endswith(MARKS)
@@ -136,15 +136,8 @@ FORMAT: Final = Format(
 )
 
 
-def _files(folder: Path, ending: str) -> Iterator[Path]:
-    for path in folder.rglob(f"*{ending}"):
-        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-        if not hidden and path.is_file():
-            yield path
-
-
 def _names(folder: Path, ending: str) -> Iterator[str]:
-    for path in _files(folder, ending):
+    for path in files_in(folder, (ending,)):
         yield path.relative_to(folder).as_posix()[: -len(ending)]
 
 

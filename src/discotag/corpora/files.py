@@ -168,6 +168,17 @@ def write_pieces(stream: TextIO, pieces: Iterable[str]) -> None:
         first = False
 
 
+def files_in(folder: Path, suffixes: tuple[str, ...] = ()) -> list[Path]:
+    """The files in a folder and in its folders, sorted; hidden ones and other endings left out."""
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file()
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+        and (not suffixes or path.name.endswith(suffixes))
+    )
+
+
 def is_inside(name: str) -> bool:
     r"""Whether the name of an archive's entry stays in the folder it is unpacked to.
 

@@ -1,4 +1,4 @@
-"""The formats, by name, and which of them a file is in."""
+"""What a format is."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from discotag.corpora import (
     knowtator,
     w2ner,
 )
-from discotag.corpora.files import STANDARD, head
+from discotag.corpora.files import STANDARD, files_in, head
 from discotag.corpora.formats import Format
 from discotag.corpora.problems import CorpusError, Problem
 
@@ -91,14 +91,3 @@ def _format_inside(folder: Path) -> Format:
     known = ", ".join(FORMATS)
     message = f"no file in this folder was recognised; say which format it is: {known}"
     raise CorpusError(Problem("syntax", message, str(folder)))
-
-
-def files_in(folder: Path, suffixes: tuple[str, ...] = ()) -> list[Path]:
-    """The files in a folder and in its folders, sorted; hidden ones and other endings left out."""
-    return sorted(
-        path
-        for path in folder.rglob("*")
-        if path.is_file()
-        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
-        and (not suffixes or path.name.endswith(suffixes))
-    )

@@ -20,13 +20,12 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import Final
 
-from discotag.corpora.files import lines, read_text
+from discotag.corpora.files import files_in, lines, read_text
 from discotag.corpora.problems import CorpusError, Problem, Report
 from discotag.corpora.recipes.offsets import annotated, broken_by_space, by_file_name, crosses
 from discotag.corpora.recipes.recipe import PARTS, Order, Prepared, Recipe, part_of
 from discotag.corpora.recipes.source import ARCHIVES, unpacked
 from discotag.corpora.recipes.splits import read_splits
-from discotag.corpora.registry import files_in
 from discotag.mentions import Document, Fragment
 from discotag.words import Marked, Splitter
 
