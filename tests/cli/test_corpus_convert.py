@@ -70,7 +70,7 @@ def test_what_a_format_cannot_hold(tmp_path):
     source.write_text('{"sentences": [{"words": ["two words"]}]}\n')
     done = run(source, target)
     assert done.exit_code == 1
-    assert "the inline format cannot hold the word 'two words'" in str(done.exception)
+    assert "the format cannot hold the word 'two words'" in str(done.exception)
     assert not target.exists()
 
 

@@ -24,8 +24,8 @@ from discotag.corpora.json_stream import (
     as_text,
     objects,
 )
-from discotag.corpora.problems import CorpusError, Problem, Report
-from discotag.corpora.standoff import Annotation, Piece, Source, assembled, shown, writable
+from discotag.corpora.problems import CorpusError, Problem, Report, shown
+from discotag.corpora.standoff import Annotation, Piece, Source, assembled, writable
 from discotag.errors import DiscotagError
 from discotag.mentions import Document, Fragment
 from discotag.words import Splitter

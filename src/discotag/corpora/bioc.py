@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from discotag.corpora.standoff import shown
+from discotag.corpora.problems import shown
 
 LABEL: Final = "type"
 """The key of the infon that holds the label."""

@@ -17,7 +17,8 @@ from discotag.corpora.bioc import LABEL, PREFIX, called
 from discotag.corpora.files import created
 from discotag.corpora.formats import Format
 from discotag.corpora.problems import CorpusError, Problem, Report
-from discotag.corpora.standoff import Annotation, Piece, Source, assembled, unwritable, writable
+from discotag.corpora.refusals import unwritable
+from discotag.corpora.standoff import Annotation, Piece, Source, assembled, writable
 from discotag.corpora.xml_elements import Element, elements
 from discotag.errors import DiscotagError
 from discotag.mentions import Document

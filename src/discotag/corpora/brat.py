@@ -22,6 +22,7 @@ from typing import Final
 from discotag.corpora.files import STANDARD, created, failed, file_name, files_in, lines, read_text
 from discotag.corpora.formats import Format
 from discotag.corpora.problems import CorpusError, Problem, Report, strict
+from discotag.corpora.refusals import check_label
 from discotag.corpora.standoff import Annotation, Piece, Source, assembled, marks, writable
 from discotag.mentions import Document, Fragment
 from discotag.words import Marked, Splitter, word_runs
@@ -192,9 +193,7 @@ def _annotation(row: str, number: int) -> Annotation | str:
 def _write(document: Document, place: Path) -> None:
     text, marked = writable(document, FORMAT.name)
     for mark in marked:
-        if mark.label.split() != [mark.label]:
-            message = f"brat cannot hold the label {mark.label!r}, which has white space in it"
-            raise CorpusError(Problem("syntax", message, str(place)))
+        check_label(mark.label, FORMAT.name)
     text_file, marks_file = _with(place, TEXT), _with(place, MARKS)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -25,6 +25,7 @@ from typing import Final
 from discotag.corpora import files
 from discotag.corpora.formats import Format
 from discotag.corpora.problems import CorpusError, Problem, Report, at
+from discotag.corpora.refusals import check_label, check_words, unwritable
 from discotag.mentions import Document, Mention, Sentence
 from discotag.words import Splitter
 
@@ -124,9 +125,9 @@ def tagged(words: int, mentions: Iterable[Mention]) -> list[str]:
     tags = ["O"] * words
     for mention in mentions:
         if mention.discontinuous:
-            raise _unwritable(f"mention {mention}: it is discontinuous")
+            raise unwritable(FORMAT.name, f"mention {mention}: it is discontinuous")
         if any(tags[word] != "O" for word in mention.words):
-            raise _unwritable(f"mention {mention}: it overlaps another")
+            raise unwritable(FORMAT.name, f"mention {mention}: it overlaps another")
         for word in mention.words:
             tags[word] = f"{'B' if word == mention.start else 'I'}-{mention.label}"
     return tags
@@ -270,20 +271,11 @@ def _blocks(documents: Iterable[Document]) -> Iterator[str]:
 
 
 def _block(sentence: Sentence) -> str:
-    if not sentence.words:
-        raise _unwritable("a sentence without words")
-    for word in sentence.words:
-        if word.split() != [word]:
-            raise _unwritable(f"the word {word!r}, which has white space in it or is empty")
-        if word == DOCUMENT:
-            raise _unwritable(f"the word {DOCUMENT!r}, which begins a document")
+    check_words(sentence.words, FORMAT.name)
+    if DOCUMENT in sentence.words:
+        raise unwritable(FORMAT.name, f"the word {DOCUMENT!r}, which begins a document")
     for mention in sentence.mentions:
-        if mention.label.split() != [mention.label]:
-            raise _unwritable(f"the label {mention.label!r}, which has white space in it")
+        check_label(mention.label, FORMAT.name)
     tags = tagged(len(sentence.words), sentence.mentions)
     rows = (f"{word}\t{tag}\n" for word, tag in zip(sentence.words, tags, strict=True))
     return "".join(rows) + "\n"
-
-
-def _unwritable(what: str) -> CorpusError:
-    return CorpusError(Problem("syntax", f"the CoNLL format cannot hold {what}", "conll"))

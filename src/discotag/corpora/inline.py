@@ -18,6 +18,7 @@ from typing import Final
 from discotag.corpora.files import created, lines, write_pieces
 from discotag.corpora.formats import Format
 from discotag.corpora.problems import CorpusError, Problem, Report, at
+from discotag.corpora.refusals import check_label, check_words, unwritable
 from discotag.mentions import Document, InvalidMention, Mention, Sentence
 from discotag.words import Splitter
 
@@ -120,19 +121,12 @@ def _blocks(documents: Iterable[Document]) -> Iterator[str]:
 
 
 def _block(sentence: Sentence) -> str:
-    if not sentence.words:
-        raise _unwritable("a sentence without words")
-    for word in sentence.words:
-        if word.split() != [word]:
-            raise _unwritable(f"the word {word!r}, which has white space in it or is empty")
+    check_words(sentence.words, FORMAT.name)
     mentions = []
     for mention in sentence.mentions:
-        if "|" in mention.label or mention.label.split() != [mention.label]:
-            raise _unwritable(f"the label {mention.label!r}: it has white space or a '|' in it")
+        check_label(mention.label, FORMAT.name)
+        if "|" in mention.label:
+            raise unwritable(FORMAT.name, f"the label {mention.label!r}, which has a '|' in it")
         places = ",".join(f"{start},{end - 1}" for start, end in mention.fragments)
         mentions.append(f"{places} {mention.label}")
     return f"{' '.join(sentence.words)}\n{'|'.join(mentions)}\n\n"
-
-
-def _unwritable(what: str) -> CorpusError:
-    return CorpusError(Problem("syntax", f"the inline format cannot hold {what}", "inline"))

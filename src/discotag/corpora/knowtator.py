@@ -20,8 +20,8 @@ from typing import Final
 
 from discotag.corpora.files import is_inside, read_text
 from discotag.corpora.formats import Format
-from discotag.corpora.problems import Problem, Report
-from discotag.corpora.standoff import Annotation, Piece, Source, assembled, shown
+from discotag.corpora.problems import Problem, Report, shown
+from discotag.corpora.standoff import Annotation, Piece, Source, assembled
 from discotag.corpora.xml_elements import Element, elements
 from discotag.mentions import Document, Fragment
 from discotag.words import Splitter

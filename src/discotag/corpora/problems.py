@@ -36,6 +36,9 @@ WARNINGS: Final = frozenset({"duplicate", "ill_formed", "widened", "offset_unit"
 MAX_MESSAGE: Final = 400
 """Characters; what a message quotes from a file can be as long as the file."""
 
+MAX_SHOWN: Final = 80
+"""Characters of a text that a message quotes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -89,6 +92,16 @@ def at(place: str, error: CorpusError) -> CorpusError:
         a.json: sentence 3: no word
     """
     return CorpusError(replace(error.problem, message=f"{place}: {error.problem.message}"))
+
+
+def shown(text: str) -> str:
+    """Text as messages quote it: in one line, not too long.
+
+    Example:
+        >>> shown("sore toes")
+        "'sore toes'"
+    """
+    return repr(text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…")
 
 
 Report = Callable[[Problem], None]

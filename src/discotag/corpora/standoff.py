@@ -19,15 +19,13 @@ from itertools import accumulate
 from typing import Final
 
 from discotag.corpora.files import MAX_LINE
-from discotag.corpora.problems import CorpusError, Problem, Report
+from discotag.corpora.problems import Problem, Report, shown
+from discotag.corpora.refusals import check_words, unwritable
 from discotag.mentions import Document, Fragment, Sentence
 from discotag.words import Flaw, Marked, Splitter, spelled
 
 MAX_GAP: Final = 1 << 20
 """Characters between two pieces; a document with a larger hole has a wrong offset."""
-
-MAX_SHOWN: Final = 80
-"""Characters of a text that a message quotes."""
 
 NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]")
 
@@ -154,34 +152,13 @@ def writable(document: Document, format: str) -> tuple[str, list[Marked]]:
         raise unwritable(format, "an id without any character; use none at all")
     if document.text is None:
         for sentence in document.sentences:
-            if not sentence.words:
-                raise unwritable(format, "a sentence without words")
-            for word in sentence.words:
-                if word.split() != [word]:
-                    raise unwritable(
-                        format, f"the word {word!r}, which has white space in it or is empty"
-                    )
+            check_words(sentence.words, format)
     text, marked = spelled(document)
     try:
         f"{document.id}{text}".encode()
     except UnicodeEncodeError:
         raise unwritable(format, "half of a surrogate pair") from None
     return text, marked
-
-
-def shown(text: str) -> str:
-    """Text as messages quote it: in one line, not too long.
-
-    Example:
-        >>> shown("sore toes")
-        "'sore toes'"
-    """
-    return repr(text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…")
-
-
-def unwritable(format: str, what: str) -> CorpusError:
-    """The error for something that a format has no way to say."""
-    return CorpusError(Problem("syntax", f"the format cannot hold {what}", format))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from discotag.corpora.files import created
 from discotag.corpora.formats import Format
 from discotag.corpora.json_stream import as_list, as_object, as_text, objects
 from discotag.corpora.problems import CorpusError, Problem, Report, at
+from discotag.corpora.refusals import unwritable
 from discotag.errors import DiscotagError
 from discotag.mentions import Document, Mention, Sentence
 from discotag.words import Splitter
@@ -119,7 +120,7 @@ def _flaw(item: dict[str, Any], length: int) -> tuple[str, str]:
 def _data(sentence: Sentence) -> dict[str, Any]:
     if not all(sentence.words) or not sentence.words:
         what = "a word without any character" if sentence.words else "a sentence without words"
-        raise CorpusError(Problem("syntax", f"the W2NER format cannot hold {what}", "w2ner"))
+        raise unwritable(FORMAT.name, what)
     return {
         "sentence": sentence.words,
         "ner": [{"index": mention.words, "type": mention.label} for mention in sentence.mentions],

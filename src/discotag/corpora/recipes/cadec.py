@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from discotag.corpora.files import lines, read_text
-from discotag.corpora.problems import CorpusError, Problem, Report
+from discotag.corpora.problems import CorpusError, Problem, Report, shown
 from discotag.corpora.recipes.offsets import annotated, broken_by_space, by_file_name, crosses
 from discotag.corpora.recipes.recipe import ALL, PARTS, Order, Prepared, Recipe
 from discotag.corpora.recipes.source import unpacked
@@ -33,9 +33,6 @@ MENTION: Final = re.compile(
     r"(?P<id>T\S*)\t(?P<label>\S+) (?P<fragments>[0-9]{1,9} [0-9]{1,9}(?:;[0-9]{1,9} [0-9]{1,9})*)"
     r"(?:\t(?P<text>.*))?"
 )
-
-SHOWN: Final = 80
-"""Characters of a bad line that are shown."""
 
 SPLITTER: Final = Splitter("lines", "pattern")
 
@@ -164,7 +161,7 @@ def _marks(path: Path, text: str, report: Report) -> Iterator[Marked]:
             continue
         match = MENTION.fullmatch(line)
         if match is None:
-            message = f"this is no mention: {line[:SHOWN]!r}; it is left out"
+            message = f"this is no mention: {shown(line)}; it is left out"
             report(Problem("syntax", message, str(path), number))
             continue
         fragments = sorted(

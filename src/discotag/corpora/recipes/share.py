@@ -21,7 +21,7 @@ from pathlib import Path, PurePath
 from typing import Final
 
 from discotag.corpora.files import files_in, lines, read_text
-from discotag.corpora.problems import CorpusError, Problem, Report
+from discotag.corpora.problems import CorpusError, Problem, Report, shown
 from discotag.corpora.recipes.offsets import annotated, broken_by_space, by_file_name, crosses
 from discotag.corpora.recipes.recipe import PARTS, Order, Prepared, Recipe, part_of
 from discotag.corpora.recipes.source import ARCHIVES, unpacked
@@ -41,9 +41,6 @@ PUBLISHED: Final = {
     2014: {"train": (17407, 777), "dev": (1361, 59), "test": (15850, 411)},
 }
 """Sentences, and those with a discontinuous mention: Corro (2024), table of data statistics."""
-
-SHOWN: Final = 80
-"""Characters of a bad line that are shown."""
 
 ENDINGS: Final = (".txt", ".pipe")
 """Of texts and of annotations."""
@@ -207,7 +204,7 @@ def _read_marks(path: Path, place: PurePath, half: Half, year: int, report: Repo
             continue
         match = LINES[year].fullmatch(line.strip())
         if match is None:
-            message = f"this is no annotation of {year}: {line[:SHOWN]!r}; it is left out"
+            message = f"this is no annotation of {year}: {shown(line)}; it is left out"
             report(Problem("syntax", message, path.name, number))
             continue
         name = match["name"].strip().removesuffix(".txt")
