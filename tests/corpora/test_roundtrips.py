@@ -184,7 +184,7 @@ def test_a_failing_source_leaves_the_old_file_alone(format, tmp_path):
     ],
 )
 def test_what_lines_cannot_hold_is_refused(format, sentence, tmp_path):
-    with pytest.raises(CorpusError, match="sentence 2: .*cannot hold") as caught:
+    with pytest.raises(CorpusError, match="document 2: .*cannot hold") as caught:
         write([Document([Sentence(["good"])]), Document([sentence])], tmp_path / "out", format)
     assert "\n" not in str(caught.value)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from discotag.corpora.files import STANDARD, failed, files_in
 from discotag.corpora.formats import Format
-from discotag.corpora.problems import CorpusError, Problem, Report, strict
+from discotag.corpora.problems import CorpusError, Problem, Report, shown, strict
+from discotag.corpora.refusals import Unwritable
 from discotag.corpora.registry import FORMATS, find_format, named_format
 from discotag.mentions import Document
 from discotag.words import Splitter
@@ -69,7 +71,29 @@ def write(documents: Iterable[Document], path: str | Path, format: str = "jsonl"
         raise CorpusError(Problem("syntax", message, chosen.name))
     if "\0" in str(path):
         raise CorpusError(Problem("missing", "a path has no NUL in it", repr(str(path))))
-    chosen.write(documents, Path(path))
+    passed = _Passed()
+    try:
+        chosen.write(passed.through(documents), Path(path))
+    except Unwritable as error:
+        message = f"{passed}: {error.problem.message}"
+        raise Unwritable(replace(error.problem, message=message)) from None
+
+
+class _Passed:
+    """Remembers which document was given last."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.id: str | None = None
+
+    def through(self, documents: Iterable[Document]) -> Iterator[Document]:
+        for document in documents:
+            self.number += 1
+            self.id = document.id
+            yield document
+
+    def __str__(self) -> str:
+        return f"document {self.number}" + (f", {shown(self.id)}" if self.id else "")
 
 
 def _read(path: Path, chosen: Format, splitter: Splitter, report: Report) -> Iterator[Document]:

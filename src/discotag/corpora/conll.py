@@ -18,13 +18,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import count
 from pathlib import Path
 from typing import Final
 
 from discotag.corpora import files
 from discotag.corpora.formats import Format
-from discotag.corpora.problems import CorpusError, Problem, Report, at
+from discotag.corpora.problems import Problem, Report
 from discotag.corpora.refusals import check_label, check_words, unwritable
 from discotag.mentions import Document, Mention, Sentence
 from discotag.words import Splitter
@@ -258,16 +257,12 @@ def _is_tag(text: str) -> bool:
 
 def _blocks(documents: Iterable[Document]) -> Iterator[str]:
     in_documents = False
-    numbers = count(1)
     for document in documents:
         in_documents = in_documents or len(document.sentences) != 1
         if in_documents:
             yield f"{DOCUMENT}\tO\n\n"
-        for sentence, number in zip(document.sentences, numbers, strict=False):
-            try:
-                yield _block(sentence)
-            except CorpusError as error:
-                raise at(f"sentence {number}", error) from None
+        for sentence in document.sentences:
+            yield _block(sentence)
 
 
 def _block(sentence: Sentence) -> str:

@@ -17,7 +17,7 @@ from typing import Final
 
 from discotag.corpora.files import created, lines, write_pieces
 from discotag.corpora.formats import Format
-from discotag.corpora.problems import CorpusError, Problem, Report, at
+from discotag.corpora.problems import Problem, Report
 from discotag.corpora.refusals import check_label, check_words, unwritable
 from discotag.mentions import Document, InvalidMention, Mention, Sentence
 from discotag.words import Splitter
@@ -112,12 +112,9 @@ def _mention(part: str, length: int, path: Path, number: int, report: Report) ->
 
 
 def _blocks(documents: Iterable[Document]) -> Iterator[str]:
-    sentences = (sentence for document in documents for sentence in document.sentences)
-    for number, sentence in enumerate(sentences, start=1):
-        try:
+    for document in documents:
+        for sentence in document.sentences:
             yield _block(sentence)
-        except CorpusError as error:
-            raise at(f"sentence {number}", error) from None
 
 
 def _block(sentence: Sentence) -> str:

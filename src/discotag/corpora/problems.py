@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from discotag.errors import DiscotagError
@@ -82,16 +82,6 @@ class CorpusError(DiscotagError):
     def __init__(self, problem: Problem) -> None:
         super().__init__(str(problem))
         self.problem = problem
-
-
-def at(place: str, error: CorpusError) -> CorpusError:
-    """The same error, with the place in its message.
-
-    Example:
-        >>> print(at("sentence 3", CorpusError(Problem("empty", "no word", "a.json"))))
-        a.json: sentence 3: no word
-    """
-    return CorpusError(replace(error.problem, message=f"{place}: {error.problem.message}"))
 
 
 def shown(text: str) -> str:

@@ -7,21 +7,25 @@ from collections.abc import Collection
 from discotag.corpora.problems import CorpusError, Problem
 
 
-def unwritable(format: str, what: str) -> CorpusError:
+class Unwritable(CorpusError):
+    """Something that a format has no way to say."""
+
+
+def unwritable(format: str, what: str) -> Unwritable:
     """The error for something that a format has no way to say.
 
     Example:
         >>> print(unwritable("inline", "a sentence without words"))
         inline: the format cannot hold a sentence without words
     """
-    return CorpusError(Problem("syntax", f"the format cannot hold {what}", format))
+    return Unwritable(Problem("syntax", f"the format cannot hold {what}", format))
 
 
 def check_words(words: Collection[str], format: str) -> None:
     """Refuse a sentence without words, and words that white space cannot stand between.
 
     Raises:
-        CorpusError: There is no word, or one has white space in it or no character.
+        Unwritable: There is no word, or one has white space in it or no character.
     """
     if not words:
         raise unwritable(format, "a sentence without words")
@@ -34,7 +38,7 @@ def check_label(label: str, format: str) -> None:
     """Refuse a label with white space in it.
 
     Raises:
-        CorpusError: It has some.
+        Unwritable: It has some.
     """
     if label.split() != [label]:
         raise unwritable(format, f"the label {label!r}, which has white space in it")

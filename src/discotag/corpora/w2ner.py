@@ -17,7 +17,7 @@ from typing import Any, Final
 from discotag.corpora.files import created
 from discotag.corpora.formats import Format
 from discotag.corpora.json_stream import as_list, as_object, as_text, objects
-from discotag.corpora.problems import CorpusError, Problem, Report, at
+from discotag.corpora.problems import CorpusError, Problem, Report
 from discotag.corpora.refusals import unwritable
 from discotag.errors import DiscotagError
 from discotag.mentions import Document, Mention, Sentence
@@ -53,12 +53,9 @@ def write(documents: Iterable[Document], path: Path) -> None:
     with created(path) as stream:
         stream.write("[")
         sentences = (sentence for document in documents for sentence in document.sentences)
-        for number, sentence in enumerate(sentences, start=1):
-            try:
-                data = json.dumps(_data(sentence), ensure_ascii=False)
-            except CorpusError as error:
-                raise at(f"sentence {number}", error) from None
-            stream.write(f"{',' if number > 1 else ''}\n{data}")
+        for number, sentence in enumerate(sentences):
+            data = json.dumps(_data(sentence), ensure_ascii=False)
+            stream.write(f"{',' if number else ''}\n{data}")
         stream.write("\n]\n")
 
 
