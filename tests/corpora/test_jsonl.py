@@ -104,13 +104,6 @@ def test_what_a_line_looks_like(tmp_path):
         '{"text": "a", "sentences": [{"words": ["a"]}]}',
         '{"text": "a", "sentences": [{"words": ["a"], "start": 0, "end": 1, "starts": ["0"]}]}',
         '{"sentences": [{"words": ["a"], "text": "a"}]}',
-        '{"sentences": [{"words": ["a"], "mentions": [7]}]}',
-        '{"sentences": [{"words": ["a"], "mentions": [{"words": [[0, 1]]}]}]}',
-        '{"sentences": [{"words": ["a"], "mentions": [{"label": "A", "words": [0, 1]}]}]}',
-        '{"sentences": [{"words": ["a"], "mentions": [{"label": "A", "words": [[0, 1.0]]}]}]}',
-        '{"sentences": [{"words": ["a"], "mentions": [{"label": "A", "words": [[0, 1]], '
-        '"score": "high"}]}]}',
-        '{"text": "a", "mentions": [{"label": "A", "fragments": [[0]]}]}',
     ],
 )
 def test_bad_lines_are_left_out(tmp_path, line):
@@ -157,6 +150,29 @@ def test_bad_mentions_of_a_text_are_left_out(tmp_path, fragments, kind):
     (found,), problems = corpus(tmp_path, json.dumps({"text": "Sore toes", "mentions": mentions}))
     assert problems == [(kind, 1)]
     assert Mention("B", [(0, 1)]) in found.mentions
+
+
+@pytest.mark.parametrize(
+    "mention",
+    [
+        7,
+        {"words": [[0, 1]], "fragments": [[0, 1]]},
+        {"label": "", "words": [[0, 1]], "fragments": [[0, 1]]},
+        {"label": "A", "words": [0, 1], "fragments": [0, 1]},
+        {"label": "A", "words": [[0, 1.0]], "fragments": [[0, 1.0]]},
+        {"label": "A", "words": [[0]], "fragments": [[0]]},
+        {"label": "A", "words": {}, "fragments": {}},
+        {"label": "A", "words": [[0, 1]], "fragments": [[0, 1]], "score": "high"},
+    ],
+)
+def test_what_is_no_mention_is_left_out(tmp_path, mention):
+    found, problems = corpus(
+        tmp_path,
+        json.dumps({"sentences": [{"words": ["a"], "mentions": [mention]}]}),
+        json.dumps({"text": "a", "mentions": [mention]}),
+    )
+    assert problems == [("syntax", 1), ("syntax", 2)]
+    assert [(document.words, document.mentions) for document in found] == [(("a",), ())] * 2
 
 
 @pytest.mark.parametrize("label", ["A\n", "\u200b"])

@@ -13,20 +13,19 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from discotag.corpora.files import created, head, lines
+from discotag.corpora.files import created, head
 from discotag.corpora.formats import Format
-from discotag.corpora.json_stream import (
+from discotag.corpora.json_stream import objects, values_by_line
+from discotag.corpora.json_values import (
     as_list,
     as_name,
     as_number,
     as_object,
     as_objects,
     as_text,
-    objects,
 )
-from discotag.corpora.problems import CorpusError, Problem, Report, shown
+from discotag.corpora.problems import Malformed, Problem, Report, shown
 from discotag.corpora.standoff import Annotation, Piece, Source, assembled, writable
-from discotag.errors import DiscotagError
 from discotag.mentions import Document, Fragment
 from discotag.words import Splitter
 
@@ -48,9 +47,7 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
     for number, data in _data(path, report):
         try:
             source = _source(data, path, number, report)
-        except CorpusError:
-            raise
-        except DiscotagError as error:
+        except Malformed as error:
             report(Problem("syntax", str(error), str(path), number))
             continue
         document = assembled(source, splitter, report)
@@ -83,14 +80,7 @@ def _data(path: Path, report: Report) -> Iterator[tuple[int | None, Any]]:
         for data in objects(path, (), report):
             yield None, data
         return
-    for number, line in lines(path, report):
-        if not line or line.isspace():
-            continue
-        try:
-            yield number, json.loads(line)
-        except (ValueError, RecursionError) as error:  # numbers of 5,000 digits are a ValueError
-            message = getattr(error, "msg", str(error)).lower()
-            report(Problem("syntax", f"not JSON: {message}", str(path), number))
+    yield from values_by_line(path, report)
 
 
 def _source(data: Any, path: Path, line: int | None, report: Report) -> Source:
@@ -100,13 +90,13 @@ def _source(data: Any, path: Path, line: int | None, report: Report) -> Source:
     for passage in as_objects(document, "passages"):
         texts, offsets = _texts(passage), _offsets(passage)
         if len(texts) != len(offsets):
-            raise DiscotagError(f"a passage has {len(texts)} texts but {len(offsets)} offsets")
+            raise Malformed(f"a passage has {len(texts)} texts but {len(offsets)} offsets")
         pieces += [Piece(start, text) for text, (start, _) in zip(texts, offsets, strict=True)]
     annotations: list[Annotation] = []
     for each in as_list(document, "entities"):
         try:
             annotations.append(_annotation(each, line))
-        except DiscotagError as error:
+        except Malformed as error:
             report(Problem("syntax", str(error), str(path), line))
     return Source(identifier, pieces, annotations, str(path), line)
 
@@ -130,7 +120,7 @@ def _offsets(data: dict[str, Any]) -> tuple[Fragment, ...]:
     pairs = []
     for pair in as_list(data, "offsets"):
         if not isinstance(pair, list) or len(pair) != 2:
-            raise DiscotagError("'offsets' must be pairs of numbers, [[start, end], …]")
+            raise Malformed("'offsets' must be pairs of numbers, [[start, end], …]")
         pairs.append((as_number(pair[0], "an offset"), as_number(pair[1], "an offset")))
     return tuple(pairs)
 

@@ -15,18 +15,17 @@ from typing import Any, Final
 from discotag.corpora.bioc import LABEL, PREFIX, called
 from discotag.corpora.files import created
 from discotag.corpora.formats import Format
-from discotag.corpora.json_stream import (
+from discotag.corpora.json_stream import objects
+from discotag.corpora.json_values import (
     as_list,
     as_name,
     as_number,
     as_object,
     as_objects,
     as_text,
-    objects,
 )
-from discotag.corpora.problems import CorpusError, Problem, Report
+from discotag.corpora.problems import Malformed, Problem, Report
 from discotag.corpora.standoff import Annotation, Piece, Source, assembled, writable
-from discotag.errors import DiscotagError
 from discotag.mentions import Document
 from discotag.words import Splitter
 
@@ -50,9 +49,7 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
     for data in objects(path, DOCUMENTS, report):
         try:
             source = _source(data, path, report)
-        except CorpusError:
-            raise
-        except DiscotagError as error:
+        except Malformed as error:
             report(Problem("syntax", str(error), str(path)))
             continue
         document = assembled(source, splitter, report)
@@ -95,7 +92,7 @@ def _source(data: Any, path: Path, report: Report) -> Source:
             for each in as_list(holder, "annotations"):
                 try:
                     annotations.append(_annotation(each, identifier))
-                except DiscotagError as error:
+                except Malformed as error:
                     report(Problem("syntax", str(error), str(path)))
     return Source(identifier, pieces, annotations, str(path))
 
@@ -111,7 +108,7 @@ def _annotation(data: Any, document: str | None) -> Annotation:
     name = called(as_name(annotation.get("id"), "an annotation's id"), document)
     label = as_object(annotation.get("infons", {}), "'infons'").get(LABEL)
     if not isinstance(label, str):
-        raise DiscotagError(f"{name} has no {LABEL!r} among its infons")
+        raise Malformed(f"{name} has no {LABEL!r} among its infons")
     fragments = []
     for location in as_objects(annotation, "locations"):
         start = as_number(location.get("offset"), "a location's offset")

@@ -16,11 +16,10 @@ from typing import Final
 from discotag.corpora.bioc import LABEL, PREFIX, called
 from discotag.corpora.files import created
 from discotag.corpora.formats import Format
-from discotag.corpora.problems import CorpusError, Problem, Report
+from discotag.corpora.problems import Malformed, Problem, Report
 from discotag.corpora.refusals import unwritable
 from discotag.corpora.standoff import Annotation, Piece, Source, assembled, writable
 from discotag.corpora.xml_elements import Element, elements
-from discotag.errors import DiscotagError
 from discotag.mentions import Document
 from discotag.words import Splitter
 
@@ -47,9 +46,7 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
     for element in elements(path, ("document",), report):
         try:
             source = _source(element, path, report)
-        except CorpusError:
-            raise
-        except DiscotagError as error:
+        except Malformed as error:
             report(Problem("syntax", str(error), str(path), element.line))
             continue
         document = assembled(source, splitter, report)
@@ -94,7 +91,7 @@ def _source(document: Element, path: Path, report: Report) -> Source:
             for each in holder.all("annotation"):
                 try:
                     annotations.append(_annotation(each, identifier))
-                except DiscotagError as error:
+                except Malformed as error:
                     report(Problem("syntax", str(error), str(path), each.line))
     return Source(identifier, pieces, annotations, str(path), document.line)
 
@@ -109,7 +106,7 @@ def _annotation(element: Element, document: str | None) -> Annotation:
         (each.text for each in element.all("infon") if each.attributes.get("key") == LABEL), None
     )
     if label is None:
-        raise DiscotagError(f"{name} has no infon with the key {LABEL!r}")
+        raise Malformed(f"{name} has no infon with the key {LABEL!r}")
     fragments = []
     for location in element.all("location"):
         start = _number(location.attributes.get("offset"), "a location's offset")
@@ -124,7 +121,7 @@ def _annotation(element: Element, document: str | None) -> Annotation:
 def _number(text: str | None, what: str) -> int:
     match = NUMBER.fullmatch(text or "")
     if match is None:
-        raise DiscotagError(f"{what} must be a whole number, got {text!r}")
+        raise Malformed(f"{what} must be a whole number, got {text!r}")
     return int(match[1])
 
 

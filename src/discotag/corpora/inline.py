@@ -79,12 +79,14 @@ def _mentions(
     if not row:
         return ()
     kept: list[Mention] = []
+    seen: set[Mention] = set()
     for part in row.split("|"):
         mention = _mention(part, length, path, number, report)
         if mention is None:
             continue
-        if mention in kept:
+        if mention in seen:
             report(Problem("duplicate", f"{part!r} stands here twice", str(path), number))
+        seen.add(mention)
         kept.append(mention)
     return tuple(kept)
 

@@ -1,8 +1,9 @@
-"""JSON as a stream of objects, bounded in memory and depth."""
+"""JSON as a stream of values, bounded in memory and depth."""
 
 from __future__ import annotations
 
 import codecs
+import json
 import re
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
@@ -11,9 +12,8 @@ from typing import Any, BinaryIO, Final
 import ijson
 from ijson.common import ObjectBuilder
 
-from discotag.corpora.files import MAX_LINE, opened
-from discotag.corpora.problems import Problem, Report
-from discotag.errors import DiscotagError
+from discotag.corpora.files import MAX_LINE, lines, opened
+from discotag.corpora.problems import Malformed, Problem, Report
 
 MAX_DEPTH: Final = 100
 """Lists and objects inside each other; the formats read here need ten."""
@@ -37,6 +37,11 @@ CUT_OFF: Final = re.compile(
 )
 """The beginning of an escape, or of a surrogate pair, which more bytes may complete."""
 
+MAYBE_HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
+"""An escape that may be half of a surrogate pair."""
+
+HALF_CHARACTER: Final = "half of a surrogate pair stands for no character"
+
 FIRST_LINE: Final = re.compile(r"(?:b['\"])?([^\n\\]*)")
 """What is wrong, in a message that also shows the place, and at times as bytes."""
 
@@ -58,11 +63,10 @@ def objects(path: Path, lists: Collection[str], report: Report) -> Iterator[Any]
         except _TooLong as error:
             report(Problem("too_long", str(error), str(path)))
         except _HalfCharacter:
-            message = "half of a surrogate pair stands for no character"
-            report(Problem("encoding", message, str(path)))
+            report(Problem("encoding", HALF_CHARACTER, str(path)))
         except UnicodeError:
             report(Problem("encoding", "a string is not UTF-8", str(path)))
-        except (ijson.JSONError, DiscotagError, ValueError, SystemError) as error:
+        except (ijson.JSONError, Malformed, ValueError, SystemError) as error:
             # SystemError: what ijson makes of a number with thousands of digits
             match = FIRST_LINE.match(str(error))
             assert match is not None  # nothing is enough
@@ -70,11 +74,32 @@ def objects(path: Path, lists: Collection[str], report: Report) -> Iterator[Any]
             report(Problem("syntax", f"not JSON: {message}", str(path)))
 
 
-class _TooLong(DiscotagError):
+def values_by_line(path: Path, report: Report) -> Iterator[tuple[int, Any]]:
+    """The values of a file of JSON lines, each with the number of its line.
+
+    Empty lines are passed over; a line that is not JSON is reported.
+    """
+    for number, line in lines(path, report):
+        if not line or line.isspace():
+            continue
+        try:
+            value = json.loads(line)
+            if MAYBE_HALF.search(line):
+                json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            report(Problem("encoding", HALF_CHARACTER, str(path), number))
+        except (ValueError, RecursionError) as error:  # numbers of 5,000 digits are a ValueError
+            message = getattr(error, "msg", str(error)).lower()
+            report(Problem("syntax", f"not JSON: {message}", str(path), number))
+        else:
+            yield number, value
+
+
+class _TooLong(Malformed):
     """An object that does not end."""
 
 
-class _HalfCharacter(DiscotagError):
+class _HalfCharacter(Malformed):
     """Half of a surrogate pair, which ijson would turn into a question mark."""
 
 
@@ -143,7 +168,7 @@ def _outermost(events: Iterable[tuple[str, Any]], lists: Collection[str]) -> Ite
         if event in OPENING:
             depth += 1
             if depth > MAX_DEPTH:
-                raise DiscotagError(f"lists and objects stand in each other over {MAX_DEPTH} deep")
+                raise Malformed(f"lists and objects stand in each other over {MAX_DEPTH} deep")
         if inner is not None:
             inner.event(event, value)
             if event in CLOSING and depth == inner_depth:
@@ -176,68 +201,3 @@ def _outermost(events: Iterable[tuple[str, Any]], lists: Collection[str]) -> Ite
             yield value
         if event in CLOSING:
             depth -= 1
-
-
-def as_object(data: Any, what: str) -> dict[str, Any]:
-    """The data, which must be an object.
-
-    Raises:
-        DiscotagError: It is not.
-    """
-    if not isinstance(data, dict):
-        raise DiscotagError(f"{what} must be an object in curly brackets")
-    return data
-
-
-def as_list(data: dict[str, Any], key: str) -> list[Any]:
-    """What an object has under a key, which must be a list; nothing there is an empty one.
-
-    Raises:
-        DiscotagError: It is no list.
-    """
-    found = data.get(key)
-    if found is not None and not isinstance(found, list):
-        raise DiscotagError(f"{key!r} must be a list")
-    return found or []
-
-
-def as_objects(data: dict[str, Any], key: str) -> list[dict[str, Any]]:
-    """What an object has under a key, which must be a list of objects.
-
-    Raises:
-        DiscotagError: It is not.
-    """
-    return [as_object(each, f"each of {key!r}") for each in as_list(data, key)]
-
-
-def as_text(data: Any, what: str) -> str:
-    """The data, which must be a string.
-
-    Raises:
-        DiscotagError: It is not.
-    """
-    if not isinstance(data, str):
-        raise DiscotagError(f"{what} must be a string")
-    return data
-
-
-def as_number(data: Any, what: str) -> int:
-    """The data, which must be a whole number.
-
-    Raises:
-        DiscotagError: It is not.
-    """
-    if type(data) is not int:
-        raise DiscotagError(f"{what} must be a whole number")
-    return data
-
-
-def as_name(data: Any, what: str) -> str | None:
-    """The data, a string or number that names something; None if it is nothing or empty.
-
-    Raises:
-        DiscotagError: It is something else.
-    """
-    if type(data) is int:
-        return str(data)
-    return None if data is None or data == "" else as_text(data, what)

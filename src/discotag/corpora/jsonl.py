@@ -19,24 +19,32 @@ into sentences and words on reading.
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from operator import add
 from pathlib import Path
 from typing import Any, Final
 
-from discotag.corpora.files import created, lines
+from discotag.corpora.files import created
 from discotag.corpora.formats import Format
-from discotag.corpora.problems import CorpusError, Problem, Report
-from discotag.errors import DiscotagError
-from discotag.mentions import Document, InvalidMention, Mention, Sentence
-from discotag.words import Flaw, Marked, Splitter
+from discotag.corpora.json_stream import values_by_line
+from discotag.corpora.json_values import as_list, as_object, as_text
+from discotag.corpora.problems import Malformed, Problem, Report
+from discotag.mentions import (
+    Document,
+    Fragment,
+    InvalidMention,
+    InvalidSentence,
+    Mention,
+    Sentence,
+    check_inside,
+)
+from discotag.words import Marked, Splitter
 
 VERSION: Final = 1
 
-HALF_CHARACTER: Final = re.compile(r"\\u[dD][89a-fA-F]")
-"""An escape that may be half of a surrogate pair."""
+Tell = Callable[[str, str], None]
+"""Is told of the kind of a problem, and what it is."""
 
 
 def recognises(path: Path, head: str) -> bool:
@@ -49,26 +57,10 @@ def recognises(path: Path, head: str) -> bool:
 
 def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
     """A document for each line."""
-    for number, line in lines(path, report):
-        if not line or line.isspace():
-            continue
-        try:
-            data = json.loads(line)
-            if HALF_CHARACTER.search(line):
-                json.dumps(data, ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            message = "half of a surrogate pair stands for no character"
-            report(Problem("encoding", message, str(path), number))
-            continue
-        except (ValueError, RecursionError) as error:  # numbers of 5,000 digits are a ValueError
-            message = getattr(error, "msg", str(error)).lower()
-            report(Problem("syntax", f"not JSON: {message}", str(path), number))
-            continue
+    for number, data in values_by_line(path, report):
         try:
             document = from_data(data, splitter, report, str(path), number)
-        except CorpusError:
-            raise
-        except DiscotagError as error:
+        except (Malformed, InvalidSentence) as error:
             report(Problem("syntax", str(error), str(path), number))
             continue
         yield document
@@ -115,31 +107,33 @@ def from_data(
     """The document that plain data stands for; problems are said to be in this line of this file.
 
     Raises:
-        DiscotagError: The data is not of this format.
+        Malformed: The data is not of this format.
+        InvalidSentence: Words, offsets and text do not agree.
     """
-    where = (report, path, line)
-    _must(isinstance(data, dict), "a document is an object in curly brackets")
-    version = data.get("discotag", VERSION)
-    _must(version == VERSION, "this program reads version 1 of the format, not this one")
-    text, name = data.get("text"), data.get("id")
-    _must(text is None or isinstance(text, str), "'text' must be a string")
-    if isinstance(name, int) and not isinstance(name, bool):
-        name = str(name)
-    _must(name is None or isinstance(name, str), "'id' must be a string")
-    if "sentences" not in data:
-        _must(text is not None, "a document needs 'sentences' or 'text'")
-        marked = [_mark(item, line) for item in _list(data, "mentions")]
-        for mark, times in Counter(marked).items():
-            if times > 1:
-                message = f"mention of {mark.label} stands here {times} times"
-                report(Problem("duplicate", message, path, line))
 
-        def complain(mark: Marked, flaw: Flaw, message: str) -> None:
-            report(Problem(flaw, message, path, line))
+    def tell(kind: str, message: str) -> None:
+        report(Problem(kind, message, path, line))
 
-        return splitter.document(text, marked, id=name, complain=complain)
-    sentences = tuple(_sentence(item, text, where) for item in _list(data, "sentences"))
-    return Document(sentences, text=text, id=name)
+    document = as_object(data, "a document")
+    if document.get("discotag", VERSION) != VERSION:
+        raise Malformed(f"this program reads version {VERSION} of the format, not this one")
+    text, name = document.get("text"), document.get("id")
+    if text is not None:
+        as_text(text, "'text'")
+    if name is not None:
+        name = str(name) if type(name) is int else as_text(name, "'id'")
+    if "sentences" in document:
+        sentences = tuple(_sentence(each, text, tell) for each in as_list(document, "sentences"))
+        return Document(sentences, text=text, id=name)
+    if text is None:
+        raise Malformed("a document needs 'sentences' or 'text'")
+    marked = [Marked(*parts, line) for parts in _parts(document, "fragments", tell)]
+    for mark, times in Counter(marked).items():
+        if times > 1:
+            tell("duplicate", f"mention of {mark.label} stands here {times} times")
+    return splitter.document(
+        text, marked, id=name, complain=lambda mark, flaw, message: tell(flaw, message)
+    )
 
 
 def _sentence_data(sentence: Sentence, in_text: bool) -> dict[str, Any]:
@@ -166,99 +160,97 @@ def _mention_data(sentence: Sentence, mention: Mention) -> dict[str, Any]:
     return data if mention.score is None else data | {"score": mention.score}
 
 
-def _sentence(data: Any, text: str | None, where: tuple[Report, str, int | None]) -> Sentence:
-    _must(isinstance(data, dict), "a sentence is an object in curly brackets")
-    words = tuple(_list(data, "words"))
-    _must(set(map(type, words)) <= {str}, "'words' must be strings")
-    start = data.get("start", 0)
-    _must(type(start) is int and start >= 0, "'start' must be a number, 0 or more")
-    own, offsets = data.get("text"), None
-    _must(own is None or isinstance(own, str), "'text' must be a string")
-    if "starts" in data:
-        starts = _list(data, "starts")
+def _sentence(data: Any, text: str | None, tell: Tell) -> Sentence:
+    sentence = as_object(data, "a sentence")
+    words = tuple(as_list(sentence, "words"))
+    if not set(map(type, words)) <= {str}:
+        raise Malformed("'words' must be strings")
+    start = sentence.get("start", 0)
+    if type(start) is not int:
+        raise Malformed("'start' must be a whole number")
+    own, offsets = sentence.get("text"), None
+    if own is not None:
+        as_text(own, "'text'")
+    if "starts" in sentence:
+        starts = as_list(sentence, "starts")
         if len(starts) != len(words):
-            raise DiscotagError(f"{len(words)} words but {len(starts)} starts")
-        _must(set(map(type, starts)) <= {int}, "'starts' must be numbers")
+            raise Malformed(f"{len(words)} words but {len(starts)} starts")
+        if not set(map(type, starts)) <= {int}:
+            raise Malformed("'starts' must be whole numbers")
         if own is None:
-            end = data.get("end")
-            _must(text is not None and type(end) is int, "'starts' needs a text, 'start' and 'end'")
-            assert text is not None
+            end = sentence.get("end")
+            if text is None or type(end) is not int:
+                raise Malformed("'starts' needs a text, 'start' and 'end'")
             own = text[start:end]
         if start:
             starts = [place - start for place in starts]
         offsets = tuple(zip(starts, map(add, starts, map(len, words)), strict=True))
-    mentions = _list(data, "mentions")
-    kept = _mentions(mentions, len(words), where) if mentions else ()
-    return Sentence(words, kept, text=own, offsets=offsets, start=start)
+    mentions = _mentions(sentence, len(words), tell) if sentence.get("mentions") else ()
+    return Sentence(words, mentions, text=own, offsets=offsets, start=start)
 
 
-def _mentions(
-    items: list[Any], length: int, where: tuple[Report, str, int | None]
-) -> tuple[Mention, ...]:
-    report, path, line = where
-    found: list[Mention] = []
-    for item in items:
-        label = _label(item)
-        fragments = _pairs(item, "words")
-        kind = ""
-        if any(start > end for start, end in fragments):
-            kind = "inverted"
-        elif not fragments or any(start == end for start, end in fragments):
-            kind = "empty"
-        elif any(not 0 <= place <= length for pair in fragments for place in pair):
-            kind = "outside"
-        if not label.isprintable():
-            kind = "syntax"
+def _mentions(sentence: dict[str, Any], length: int, tell: Tell) -> tuple[Mention, ...]:
+    kept: list[Mention] = []
+    seen: set[Mention] = set()
+    for label, fragments, score in _parts(sentence, "words", tell):
         try:
-            mention = Mention(label, fragments, score=_score(item))
+            mention = Mention(label, fragments, score=score)
+            check_inside(mention, length)
         except InvalidMention as error:
-            report(Problem(kind or "overlapping", str(error), path, line))
+            tell(_flaw(label, fragments, length), str(error))
             continue
-        if kind:
-            message = f"mention {mention} reaches past its sentence, which has {length} words"
-            report(Problem(kind, message, path, line))
-            continue
-        if mention in found:
-            report(Problem("duplicate", f"mention {mention} stands here twice", path, line))
-        found.append(mention)
-    return tuple(found)
+        if mention in seen:
+            tell("duplicate", f"mention {mention} stands here twice")
+        seen.add(mention)
+        kept.append(mention)
+    return tuple(kept)
 
 
-def _mark(item: Any, line: int | None) -> Marked:
-    return Marked(_label(item), _pairs(item, "fragments"), _score(item), line)
+def _flaw(label: str, fragments: tuple[Fragment, ...], length: int) -> str:
+    """What kind of problem keeps this from being a mention of so many words."""
+    if not label.isprintable():
+        return "syntax"
+    if any(start > end for start, end in fragments):
+        return "inverted"
+    if not fragments or any(start == end for start, end in fragments):
+        return "empty"
+    if any(start < 0 or end > length for start, end in fragments):
+        return "outside"
+    return "overlapping"
 
 
-def _label(item: Any) -> str:
-    _must(isinstance(item, dict), "a mention is an object in curly brackets")
-    label = item.get("label")
-    _must(isinstance(label, str) and label != "", "a mention needs a 'label'")
-    return str(label)
+def _parts(
+    holder: dict[str, Any], key: str, tell: Tell
+) -> Iterator[tuple[str, tuple[Fragment, ...], float | None]]:
+    """Label, fragments and score of each mention; those that have no such form are told of."""
+    for each in as_list(holder, "mentions"):
+        try:
+            item = as_object(each, "a mention")
+            label = as_text(item.get("label"), "'label'")
+            if not label:
+                raise Malformed("a mention needs a 'label'")
+            parts = label, _pairs(item, key), _score(item)
+        except Malformed as error:
+            tell("syntax", str(error))
+        else:
+            yield parts
 
 
-def _score(item: Any) -> float | None:
-    score = item.get("score")
-    _must(score is None or type(score) in (int, float), "'score' must be a number")
-    try:
-        return None if score is None else float(score)
-    except OverflowError:
-        raise DiscotagError("'score' is too large a number") from None
-
-
-def _pairs(item: Any, key: str) -> tuple[tuple[int, int], ...]:
-    pairs = _list(item, key)
+def _pairs(item: dict[str, Any], key: str) -> tuple[Fragment, ...]:
+    pairs = as_list(item, key)
     for pair in pairs:
-        good = type(pair) is list and len(pair) == 2 and type(pair[0]) is type(pair[1]) is int
-        _must(good, f"'{key}' must be pairs of numbers, [[start, end], …]")
+        if type(pair) is not list or len(pair) != 2 or not type(pair[0]) is type(pair[1]) is int:
+            raise Malformed(f"{key!r} must be pairs of whole numbers, [[start, end], …]")
     return tuple([(pair[0], pair[1]) for pair in pairs])
 
 
-def _list(data: dict[str, Any], key: str) -> list[Any]:
-    found = data.get(key, [])
-    if type(found) is not list:
-        raise DiscotagError(f"'{key}' must be a list")
-    return found
-
-
-def _must(holds: bool, message: str) -> None:
-    if not holds:
-        raise DiscotagError(message)
+def _score(item: dict[str, Any]) -> float | None:
+    score = item.get("score")
+    if score is None:
+        return None
+    if type(score) not in (int, float):
+        raise Malformed("'score' must be a number")
+    try:
+        return float(score)
+    except OverflowError:
+        raise Malformed("'score' is too large a number") from None

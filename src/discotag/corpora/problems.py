@@ -94,6 +94,10 @@ def shown(text: str) -> str:
     return repr(text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…")
 
 
+class Malformed(DiscotagError):
+    """A part of a file that is not as its format has it; readers make a `Problem` of it."""
+
+
 Report = Callable[[Problem], None]
 """Is told of each problem. If it returns, reading goes on without the part that is wrong."""
 

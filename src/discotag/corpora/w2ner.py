@@ -16,10 +16,10 @@ from typing import Any, Final
 
 from discotag.corpora.files import created
 from discotag.corpora.formats import Format
-from discotag.corpora.json_stream import as_list, as_object, as_text, objects
-from discotag.corpora.problems import CorpusError, Problem, Report
+from discotag.corpora.json_stream import objects
+from discotag.corpora.json_values import as_list, as_object, as_text
+from discotag.corpora.problems import Malformed, Problem, Report
 from discotag.corpora.refusals import unwritable
-from discotag.errors import DiscotagError
 from discotag.mentions import Document, Mention, Sentence
 from discotag.words import Splitter
 
@@ -36,9 +36,7 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
     for number, data in enumerate(objects(path, (), report), start=1):
         try:
             sentence = _sentence(data, number, path, report)
-        except CorpusError:
-            raise
-        except DiscotagError as error:
+        except Malformed as error:
             report(Problem("syntax", f"sentence {number}: {error}", str(path)))
             continue
         yield Document((sentence,))
@@ -72,23 +70,25 @@ FORMAT: Final = Format(
 def _sentence(data: Any, number: int, path: Path, report: Report) -> Sentence:
     item = as_object(data, "a sentence")
     if "sentence" not in item:
-        raise DiscotagError("there are no words, a list under 'sentence'")
+        raise Malformed("there are no words, a list under 'sentence'")
     words = [as_text(word, "a word") for word in as_list(item, "sentence")]
     if not all(words):
-        raise DiscotagError("a word has no character")
+        raise Malformed("a word has no character")
     found: list[Mention] = []
+    seen: set[Mention] = set()
     for each in as_list(item, "ner"):
         try:
             kind, message = _flaw(as_object(each, "a mention"), len(words))
-        except DiscotagError as error:
+        except Malformed as error:
             kind, message = "syntax", str(error)
         if kind:
             report(Problem(kind, f"sentence {number}, {each!r}: {message}", str(path)))
             continue
         mention = Mention(each["type"], tuple((index, index + 1) for index in each["index"]))
-        if mention in found:
+        if mention in seen:
             message = f"sentence {number}: mention {mention} stands here twice"
             report(Problem("duplicate", message, str(path)))
+        seen.add(mention)
         found.append(mention)
     return Sentence(tuple(words), tuple(found))
 
@@ -97,7 +97,7 @@ def _flaw(item: dict[str, Any], length: int) -> tuple[str, str]:
     """The kind of problem a mention has, and what is wrong; nothing if it is good.
 
     Raises:
-        DiscotagError: It does not have the keys and values of a mention.
+        Malformed: It does not have the keys and values of a mention.
     """
     label: str = as_text(item.get("type"), "'type'")
     if not label or not label.isprintable():

@@ -17,8 +17,7 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
 from discotag.corpora.files import MAX_LINE, opened
-from discotag.corpora.problems import CorpusError, Problem, Report
-from discotag.errors import DiscotagError
+from discotag.corpora.problems import Malformed, Problem, Report
 
 CHUNK: Final = 1 << 20
 """Bytes that are parsed at a time. The parser scans again with each chunk what it could not use of
@@ -78,20 +77,19 @@ def elements(path: Path, tags: Collection[str], report: Report) -> Iterator[Elem
                 held = len(chunk) if finished else held + len(chunk)
                 yield from finished
                 if held > MAX_LINE:
-                    message = f"there is no end to an element after {MAX_LINE >> 20} MiB"
-                    line = expat.CurrentLineNumber
-                    report(Problem("too_long", message, str(path), line))
-                    return
+                    raise _TooLong(f"there is no end to an element after {MAX_LINE >> 20} MiB")
             parser.close()
-        except CorpusError:
-            raise
-        except (ParseError, DefusedXmlException, DiscotagError, ValueError, LookupError) as error:
+        except (ParseError, DefusedXmlException, Malformed, ValueError, LookupError) as error:
             yield from builder.taken()
             place = expat.ErrorByteIndex - passed
             bad = chunk[place] if 0 <= place < len(chunk) else 0
             report(Problem(*_explained(error, bad), str(path), expat.CurrentLineNumber))
             return
         yield from builder.taken()
+
+
+class _TooLong(Malformed):
+    """An element that does not end."""
 
 
 class _Builder:
@@ -109,7 +107,7 @@ class _Builder:
         if not self._open and name not in self._tags:
             return
         if len(self._open) >= MAX_DEPTH:
-            raise DiscotagError(f"elements stand in each other over {MAX_DEPTH} deep")
+            raise Malformed(f"elements stand in each other over {MAX_DEPTH} deep")
         element = Element(name, attributes, self.expat.CurrentLineNumber)
         if self._open:
             self._open[-1].children.append(element)
@@ -140,8 +138,10 @@ def _explained(error: Exception, bad: int) -> tuple[str, str]:
     """The kind of problem and a line about it, for an error at a byte of the file."""
     if isinstance(error, DefusedXmlException):
         return "syntax", "the file defines entities, which is not safe; it is not read"
+    if isinstance(error, _TooLong):
+        return "too_long", str(error)
     if not isinstance(error, ParseError):
-        kind = "syntax" if isinstance(error, DiscotagError) else "encoding"
+        kind = "syntax" if isinstance(error, Malformed) else "encoding"
         return kind, f"not readable as XML: {error}"
     if error.code == errors.codes[errors.XML_ERROR_INVALID_TOKEN] and bad > MAX_ASCII:
         return "encoding", f"byte 0x{bad:02x} is not in the encoding that the file declares"
