@@ -28,7 +28,6 @@ from discotag.model.files import (
     load,
 )
 from discotag.model.network import Network
-from discotag.model.pieces import collate
 from discotag.model.quantise import quantise
 from discotag.model.scorers import ARC_WEIGHTS
 from discotag.model.tagger import Tagger
@@ -50,10 +49,6 @@ SAMPLE: Final = (
     "Headache " * 40,
 )
 """Texts that an export is checked on, where none are given."""
-
-
-MOST_SAMPLES: Final = 100
-"""Of the texts given, so many are looked at to quantise."""
 
 
 @dataclass(frozen=True)
@@ -111,13 +106,7 @@ def export(
         # which on long windows take half the time and a third of the memory.
         network.encoder.set_attn_implementation("eager")
     _write(network, target / ONNX)
-    sample = [text.split() for text in (*SAMPLE, *texts[:MOST_SAMPLES])]
-    samples = [
-        {name: batch[name] for name in ("input_ids", "attention_mask")}
-        for each in network.pieces.encode(sample)
-        for batch in [collate([each], network.pieces.pad_id)]
-    ]
-    quantise(target / ONNX, target / ONNX_INT8, samples)
+    quantise(target / ONNX, target / ONNX_INT8)
     reference = Tagger.from_network(network, "cpu")
     found = tuple(
         _compare(reference, load(target, runtime=runtime), runtime, target / name, texts)
