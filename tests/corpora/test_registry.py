@@ -40,6 +40,9 @@ def test_samples_are_recognised_in_disguise(path, format, way, tmp_path, monkeyp
         ("a b\n0,0 A", "inline"),
         ("a b\n\n\nc\n0,0,1,1 A|0,0 B\n\n", "inline"),
         ("O\n0,0 O\n\n", "inline"),
+        ("a\n\n\nb\n\n\nc\n", "inline"),  # where nothing is marked
+        ("a\n0,0 A\ntoo much\n\nb\n0,0 A\n\n", "inline"),  # a block is broken
+        ("a O\n0,1 B-X\n\n", "conll"),
         ("a O", "conll"),
         ("a\tB-X\nb\tI-X\n", "conll"),
         ("a O\nb\nc O\nd O\ne O\nf O\n", "conll"),  # one row is broken

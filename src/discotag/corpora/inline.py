@@ -26,11 +26,16 @@ MENTION: Final = re.compile(r"(\d{1,9},\d{1,9}(?:,\d{1,9},\d{1,9})*) (\S+)", re.
 
 
 def recognises(path: Path, head: str) -> bool:
-    """Whether the second line of some block of three is a list of mentions."""
+    """Whether mentions stand between words and an empty line, or two of three lines are empty."""
     rows = [line.rstrip("\r") for line in head.split("\n")]
-    return all(not row for row in rows[2:-1:3]) and any(
-        row and MENTION.fullmatch(row.split("|")[0]) for row in rows[1::3]
-    )
+    blocks = zip(rows, rows[1:], [*rows[2:], ""], strict=False)
+    if any(
+        words and not gap and MENTION.fullmatch(mentions.split("|", 1)[0])
+        for words, mentions, gap in blocks
+    ):
+        return True
+    # Nothing may be marked in the first sentences.
+    return len(rows) > 3 and all(rows[:-1:3]) and not any(rows[1::3]) and not any(rows[2::3])
 
 
 def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:

@@ -31,8 +31,8 @@ FORMATS: Final[dict[str, Format]] = {
         jsonl,
         brat,
         w2ner,
+        conll,  # ahead of inline: '0,1 B-ADR' may be a word and its tag
         inline,
-        conll,
     )
 }
 """By name; the first that recognises a file is taken."""
