@@ -39,6 +39,7 @@ def test_tables_and_warnings(packed: Path, tmp_path: Path) -> None:
         "words": "7",
         "mentions": "1",
         "discontinuous mentions": "1",
+        "sentences with mentions": "1",
         "discontinuous sentences": "1",
     }
     assert "published counts met: 0 of 3" in result.stdout

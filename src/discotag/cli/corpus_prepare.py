@@ -15,6 +15,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
+from discotag.cli.corpus_options import AsJson, plain_console, plain_table
+from discotag.corpora.analysis import Analysis
 from discotag.corpora.problems import KINDS
 from discotag.corpora.recipes import RECIPES, Summary
 from discotag.corpora.recipes import prepare as prepare_corpus
@@ -44,12 +46,12 @@ def prepare(
     force: Annotated[
         bool, typer.Option("--force", help="Write also into a folder that is not empty.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the report for programs.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Make training files of a corpus as it was downloaded, and check its published counts.
 
     Writes train.jsonl, dev.jsonl and test.jsonl (cadec without --splits: all.jsonl), report.json,
-    and problems.jsonl with all that was left out or changed. Counts that differ from the published
+    and problems.json with all that was left out or changed. Counts that differ from the published
     ones are reported; the files are written all the same.
 
     [bold]Examples[/bold]
@@ -85,13 +87,14 @@ def prepare(
 
 
 def _show(summary: Summary) -> None:
-    console = Console(highlight=False, markup=False, emoji=False)
-    table = Table("", *summary.parts, title=f"{summary.recipe}: {', '.join(summary.labels)}")
+    console = plain_console()
+    title = f"{summary.recipe}: {', '.join(summary.labels)}"
+    table = plain_table("", *summary.parts, title=title)
     for column in table.columns[1:]:
         column.justify = "right"
-    counts = [asdict(count) for count in summary.parts.values()]
-    for name in counts[0]:
-        table.add_row(name.replace("_", " "), *(f"{count[name]:,}" for count in counts))
+    for name in Analysis().sizes:
+        counts = (f"{count[name]:,}" for count in summary.parts.values())
+        table.add_row(name.replace("_", " "), *counts)
     console.print(table)
     facts = Table("in the source", "", box=None, pad_edge=False)
     for fact, number in summary.facts.items():

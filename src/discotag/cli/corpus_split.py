@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -31,14 +31,6 @@ from discotag.render import printable
 
 if TYPE_CHECKING:
     from discotag.corpora.analysis import Analysis
-
-SHOWN: Final = (
-    "documents",
-    "sentences",
-    "discontinuous_sentences",
-    "mentions",
-    "discontinuous_mentions",
-)
 
 
 def split(
@@ -131,16 +123,18 @@ def _data(counts: dict[str, Analysis], targets: list[Path], seed: int) -> dict[s
     return {
         "seed": seed,
         "parts": {
-            name: {"path": str(target), **{key: getattr(analysis, key) for key in SHOWN}}
+            name: {"path": str(target), **analysis.sizes}
             for (name, analysis), target in zip(counts.items(), targets, strict=True)
         },
     }
 
 
 def _show(counts: dict[str, Analysis], folder: Path) -> None:
+    from discotag.corpora.analysis import Analysis
+
     table = plain_table("", *map(printable, counts), "all")
-    for key in SHOWN:
-        numbers = [getattr(analysis, key) for analysis in counts.values()]
+    for key in Analysis().sizes:
+        numbers = [analysis.sizes[key] for analysis in counts.values()]
         whole = sum(numbers)
         cells = (f"{number:,} ({share(number, whole)})" for number in numbers)
         table.add_row(key.replace("_", " "), *cells, f"{whole:,}")

@@ -93,9 +93,9 @@ class Analysis:
                 if kind is not None:
                     self.overlaps[kind] += 1
 
-    def as_data(self) -> dict[str, Any]:
-        """Plain data; histograms in the order of their keys, labels by their number."""
-        labels = sorted(self.labels.items(), key=lambda item: (-item[1].mentions, item[0]))
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How much there is of what, without details, by name."""
         return {
             "documents": self.documents,
             "sentences": self.sentences,
@@ -104,6 +104,13 @@ class Analysis:
             "discontinuous_mentions": self.discontinuous_mentions,
             "sentences_with_mentions": self.sentences_with_mentions,
             "discontinuous_sentences": self.discontinuous_sentences,
+        }
+
+    def as_data(self) -> dict[str, Any]:
+        """Plain data; histograms in the order of their keys, labels by their number."""
+        labels = sorted(self.labels.items(), key=lambda item: (-item[1].mentions, item[0]))
+        return {
+            **self.sizes,
             "labels": {
                 label: {"mentions": each.mentions, "discontinuous": each.discontinuous}
                 for label, each in labels

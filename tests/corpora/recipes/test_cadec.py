@@ -74,9 +74,9 @@ def test_without_lists_all_goes_to_one_file(corpus: Path, tmp_path: Path) -> Non
         ("DRUG.4", "ADR", "dizzy", 1),
     }
     counts = summary.parts["all"]
-    assert (counts.documents, counts.sentences, counts.words) == (4, 7, 24)
-    assert (counts.mentions, counts.discontinuous_mentions) == (9, 2)
-    assert counts.discontinuous_sentences == 1
+    assert (counts["documents"], counts["sentences"], counts["words"]) == (4, 7, 24)
+    assert (counts["mentions"], counts["discontinuous_mentions"]) == (9, 2)
+    assert counts["discontinuous_sentences"] == 1
     assert summary.facts == {
         "annotations": 11,
         "annotations of Drug, not asked for": 1,
@@ -95,7 +95,7 @@ def test_without_lists_all_goes_to_one_file(corpus: Path, tmp_path: Path) -> Non
         ("all", "sentences"), ("all", "words"), ("all", "mentions"),
     }  # fmt: skip
     assert str(summary.differences[0]) == "all: sentences should be 7,597, found 7"
-    problems = (tmp_path / "out" / "problems.jsonl").read_text()
+    problems = (tmp_path / "out" / "problems.json").read_text()
     assert '"path": "DRUG.2.ann", "line": 8' in problems
     assert str(tmp_path) not in problems
 
@@ -105,7 +105,7 @@ def test_a_zip_gives_the_same_as_its_folder(corpus: Path, tmp_path: Path) -> Non
     from_zip = prepare("cadec", packed, tmp_path / "a")
     from_folder = prepare("cadec", corpus / "cadec", tmp_path / "b")
     assert from_zip.parts == from_folder.parts
-    for name in ("all.jsonl", "problems.jsonl"):
+    for name in ("all.jsonl", "problems.json"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
 
@@ -132,7 +132,7 @@ def test_split_lists(corpus: Path, tmp_path: Path) -> None:
     )
     (split / "README").write_text("what the lists are")
     summary = prepare("cadec", corpus, tmp_path / "out", splits=[split])
-    assert {part: count.documents for part, count in summary.parts.items()} == {
+    assert {part: count["documents"] for part, count in summary.parts.items()} == {
         "train": 2, "dev": 0, "test": 1,
     }  # fmt: skip
     assert summary.facts["documents in no list, left out"] == 1
@@ -167,7 +167,7 @@ def test_files_that_do_not_belong_together(corpus: Path, tmp_path: Path) -> None
     (corpus / "cadec" / "original" / "DRUG.2.ann").write_bytes(b"T1\tADR 0 4\tSore\nT2\t\xff\n")
     summary = prepare("cadec", corpus, tmp_path / "out")
     assert summary.problems == {"encoding": 2, "missing": 2}
-    assert summary.parts["all"].documents == summary.parts["all"].mentions == 1
+    assert summary.parts["all"]["documents"] == summary.parts["all"]["mentions"] == 1
 
 
 def test_wrong_sources(tmp_path: Path) -> None:

@@ -80,10 +80,10 @@ def test_problems_name_files_of_the_release(release, tmp_path):
     (release / "articles/txt/31.txt").write_bytes(b"\xff")
     summary = prepare("craft", packed(release, "zip"), tmp_path / "out", labels=["CL"])
     assert summary.problems == {"encoding": 1, "missing": 1, "text_mismatch": 1}
-    problems = (tmp_path / "out/problems.jsonl").read_text()
+    problems = (tmp_path / "out/problems.json").read_text()
     for name in ("articles/txt/31.txt", f"{FOLDERS['CL']}/12.txt", "articles/txt/21.txt"):
         assert f'"{name}' in problems
-    assert {part: count.documents for part, count in summary.parts.items()} == {
+    assert {part: count["documents"] for part, count in summary.parts.items()} == {
         "train": 1,
         "dev": 1,
         "test": 0,

@@ -94,7 +94,7 @@ def test_a_miniature_workbook_with_every_oddity(mini: Path, tmp_path: Path) -> N
     }
     assert [len(document.sentences) for document in documents.values()].count(3) == 2
     assert documents["lexapro.1"].text == ("Sore arms and legs, no sleep.\nI slept alot.\nFine now")
-    missing = [json.loads(line) for line in (out / "not_found.jsonl").read_text().splitlines()]
+    missing = json.loads((out / "not_found.json").read_text())
     assert {(row["sheet"], row["row"], row["string"]) for row in missing} == {
         ("ADR_Identified", 3, "was rude"),
         ("ADR_Identified", 6, "7"),
@@ -119,8 +119,8 @@ def test_labels_are_chosen(mini: Path, tmp_path: Path) -> None:
     assert both.labels == ("ADR", "WD")
     every = prepare("psytar", mini, tmp_path / "every", labels=["all"])
     assert every.labels == psytar.LABELS
-    mentions = [part.mentions for part in every.parts.values()]
-    assert sum(mentions) == 2 * sum(part.mentions for part in both.parts.values()) == 36
+    mentions = [part["mentions"] for part in every.parts.values()]
+    assert sum(mentions) == 2 * sum(part["mentions"] for part in both.parts.values()) == 36
     with pytest.raises(DiscotagError, match="psytar has no label 'adr'; it has ADR, WD, SSI, DI"):
         prepare("psytar", mini, tmp_path / "none", labels=["adr"])
     with pytest.raises(DiscotagError, match="has its own split"):
@@ -266,8 +266,8 @@ def test_the_real_workbook(tmp_path: Path) -> None:
     assert strings == 7415
     assert summary.facts["strings found"] == 7346
     assert summary.facts["strings found"] / strings > 0.96
-    assert len((tmp_path / "not_found.jsonl").read_text().splitlines()) == 69
-    assert sum(part.discontinuous_mentions for part in summary.parts.values()) == 421
+    assert len(json.loads((tmp_path / "not_found.json").read_text())) == 69
+    assert sum(part["discontinuous_mentions"] for part in summary.parts.values()) == 421
     documents = {part: list(read(tmp_path / f"{part}.jsonl")) for part in summary.parts}
     names = Counter(document.id for each in documents.values() for document in each)
     assert set(names.values()) == {1}

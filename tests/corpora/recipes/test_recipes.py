@@ -50,7 +50,7 @@ def test_a_folder_with_files_is_not_written_into_without_force(tmp_path: Path) -
     (tmp_path / "train.txt").write_text("A.1\n")
     prepare("cadec", source, out, splits=[tmp_path / "train.txt"], force=True)
     assert sorted(path.name for path in out.iterdir()) == [
-        "dev.jsonl", "mine.txt", "problems.jsonl", "report.json", "test.jsonl", "train.jsonl",
+        "dev.jsonl", "mine.txt", "problems.json", "report.json", "test.jsonl", "train.jsonl",
     ]  # fmt: skip
 
 

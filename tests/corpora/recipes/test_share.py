@@ -75,8 +75,9 @@ def test_both_years(year: int, tmp_path: Path) -> None:
             ["Fluid lungs"],
         ]
     counts = summary.parts["test"]
-    assert (counts.sentences, counts.mentions, counts.discontinuous_mentions) == (15, 20, 8)
-    assert counts.discontinuous_sentences == 8
+    names = ("sentences", "mentions", "discontinuous_mentions")
+    assert [counts[name] for name in names] == [15, 20, 8]
+    assert counts["discontinuous_sentences"] == 8
     annotated = 29 + 4
     assert summary.facts == {
         "annotations": annotated * len(DISORDERS),
@@ -121,7 +122,7 @@ def test_one_file_of_annotations_for_all(tmp_path: Path) -> None:
     shutil.rmtree(lists)
     (source / "Test" / "annotations.txt").write_text(joined)
     summary = prepare("share2014", source, tmp_path / "out")
-    assert summary.parts["test"].documents == 4  # of the first nothing says that it has none
+    assert summary.parts["test"]["documents"] == 4  # of the first nothing says that it has none
     assert summary.problems["missing"] == 1
 
 
@@ -136,10 +137,10 @@ def test_gold_is_preferred_and_bad_lines_are_named(tmp_path: Path) -> None:
     )
     shutil.copy(source / "Test/corpus/00101-NOTE.txt", other / "00101-NOTE.txt")
     summary = prepare("share2014", source, tmp_path / "out")
-    assert summary.parts["test"].mentions == 15
+    assert summary.parts["test"]["mentions"] == 15
     assert summary.problems["syntax"] == 2
     assert summary.problems["missing"] == 1
-    problems = (tmp_path / "out" / "problems.jsonl").read_text()
+    problems = (tmp_path / "out" / "problems.json").read_text()
     assert "there are 2 files of annotations; 00101-NOTE.pipe.txt is used" in problems
     assert "the text is there twice" in problems
     assert '"00102-NOTE.pipe.txt", "line": 3' in problems

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from discotag.corpora import jsonl
+from discotag.corpora.analysis import Analysis
 from discotag.corpora.files import created, failed
 from discotag.corpora.problems import CorpusError, Problem
 from discotag.corpora.recipes import cadec, craft, psytar, share
 from discotag.corpora.recipes.recipe import (
     ALL,
     PARTS,
-    Counts,
     Order,
     Prepared,
     Progress,
@@ -24,6 +24,7 @@ from discotag.corpora.recipes.recipe import (
     no_progress,
 )
 from discotag.errors import DiscotagError
+from discotag.mentions import Document
 
 __all__ = ["RECIPES", "Difference", "Summary", "prepare"]
 
@@ -66,7 +67,7 @@ class Summary:
     recipe: str
     source: str
     labels: tuple[str, ...]
-    parts: dict[str, Counts]
+    parts: dict[str, dict[str, int]]
     problems: dict[str, int]
     facts: dict[str, int]
     checked: int
@@ -86,7 +87,7 @@ def prepare(
 ) -> Summary:
     """Make training files of a corpus as it was downloaded.
 
-    Writes to the folder `out` a file of JSON lines for each part, `problems.jsonl` with all that
+    Writes to the folder `out` a file of JSON lines for each part, `problems.json` with all that
     was left out or changed, and `report.json`, the summary.
 
     Args:
@@ -154,8 +155,8 @@ def _write(recipe: Recipe, source: Path, out: Path, order: Order, prepared: Prep
         jsonl.write(documents, out / f"{part}.jsonl")
     lists = {"problems": [asdict(problem) for problem in prepared.problems]}
     for name, rows in {**lists, **prepared.lists}.items():
-        _write_rows(rows, out / f"{name}.jsonl")
-    counts = {part: Counts.of(documents) for part, documents in prepared.parts.items()}
+        _write_list(rows, out / f"{name}.json")
+    counts = {part: _sizes(documents) for part, documents in prepared.parts.items()}
     differences = tuple(_differences(counts, prepared))
     summary = Summary(
         recipe=recipe.name,
@@ -166,25 +167,37 @@ def _write(recipe: Recipe, source: Path, out: Path, order: Order, prepared: Prep
         facts=dict(prepared.facts),
         checked=sum(len(wanted) for wanted in prepared.expected.values()),
         differences=differences,
-        files=tuple(f"{name}.jsonl" for name in (*prepared.parts, *lists, *prepared.lists)),
+        files=(
+            *(f"{part}.jsonl" for part in prepared.parts),
+            *(f"{name}.json" for name in (*lists, *prepared.lists, "report")),
+        ),
     )
     with created(out / "report.json") as stream:
         stream.write(json.dumps(asdict(summary), ensure_ascii=False, indent=2) + "\n")
     return summary
 
 
-def _write_rows(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
+def _write_list(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
+    """A list with a row a line; no JSON lines, which in this folder are documents."""
+    lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     with created(path) as stream:
-        for row in rows:
-            stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+        stream.write(f"[\n{lines}\n]\n")
 
 
-def _differences(counts: Mapping[str, Counts], prepared: Prepared) -> Iterable[Difference]:
-    found = {part: asdict(count) for part, count in counts.items()}
+def _sizes(documents: Iterable[Document]) -> dict[str, int]:
+    analysis = Analysis()
+    for document in documents:
+        analysis.add(document)
+    return analysis.sizes
+
+
+def _differences(
+    counts: Mapping[str, Mapping[str, int]], prepared: Prepared
+) -> Iterable[Difference]:
     total: Counter[str] = Counter()
-    for count in found.values():
+    for count in counts.values():
         total.update(count)
-    found[ALL] = {**total, **prepared.facts}
+    found = {**counts, ALL: {**total, **prepared.facts}}
     for part, wanted in prepared.expected.items():
         for name, number in wanted.items():
             here = found.get(part, {}).get(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -50,8 +50,8 @@ class Prepared:
         parts: Documents by part: train, dev and test, or all.
         problems: Whatever was left out or changed, each with its place.
         facts: Further counts, said in the words they are shown with.
-        expected: Published counts by part, with names of `Counts`; under `all` also sums over the
-            parts, and names of `facts`.
+        expected: Published counts by part, with names of `Analysis.sizes`; under `all` also sums
+            over the parts, and names of `facts`.
         lists: Further lists to write, by file name without its ending; each row is plain data.
     """
 
@@ -83,40 +83,6 @@ class Recipe:
     default_labels: tuple[str, ...]
     cook: Callable[[Path, Order], Prepared]
     splits: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """How much there is of what.
-
-    Example:
-        >>> from discotag.mentions import Mention, Sentence
-        >>> toes = Sentence(["toes", "are", "painful"], [Mention("ADR", [(0, 1), (2, 3)])])
-        >>> Counts.of([Document([toes])]).discontinuous_mentions
-        1
-    """
-
-    documents: int = 0
-    sentences: int = 0
-    words: int = 0
-    mentions: int = 0
-    discontinuous_mentions: int = 0
-    discontinuous_sentences: int = 0
-
-    @classmethod
-    def of(cls, documents: Iterable[Document]) -> Counts:
-        """Count in these documents; a discontinuous sentence has a discontinuous mention in it."""
-        total = sentences = words = mentions = gaps = with_gaps = 0
-        for document in documents:
-            total += 1
-            sentences += len(document.sentences)
-            for sentence in document.sentences:
-                words += len(sentence.words)
-                mentions += len(sentence.mentions)
-                here = sum(mention.discontinuous for mention in sentence.mentions)
-                gaps += here
-                with_gaps += here > 0
-        return cls(total, sentences, words, mentions, gaps, with_gaps)
 
 
 def part_of(name: str, shares: Mapping[str, int] = SHARES) -> str:
