@@ -134,6 +134,7 @@ def test_bars_under_words():
         ["g c1"],
         ["m s e c1"],
     ]
+    assert re.sub("<[^>]*>", "", drawn) == "pain in arms and legs"  # what a search looks at
     assert drawn.count("<i></i>") == 2  # empty rows keep the second mention's bars in line
     assert spell(words, mentions[1]) == "pain in … legs"
     listed = list_mentions(words, mentions, mentions[:1])

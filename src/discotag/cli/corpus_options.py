@@ -20,7 +20,7 @@ from discotag.render import printable
 from discotag.words import Splitter
 
 if TYPE_CHECKING:
-    from discotag.corpora import Problem, Report
+    from discotag.corpora import Problem
     from discotag.corpora.analysis import Analysis
 
 SHOWN_PROBLEMS: Final = 20
@@ -126,18 +126,8 @@ class Reporter:
         self.errors = 0
         self.warnings = 0
 
-    @property
-    def report(self) -> Report:
-        """What a reader is given."""
-        return self._report
-
-    def close(self) -> None:
-        """Tell of what was not shown."""
-        hidden = max(self.errors + self.warnings - SHOWN_PROBLEMS, 0)
-        if hidden:
-            print(f"… and {hidden:,} problems more; see discotag corpus check", file=sys.stderr)
-
-    def _report(self, problem: Problem) -> None:
+    def report(self, problem: Problem) -> None:
+        """Tell of a problem, or raise it."""
         from discotag.corpora import strict
 
         if not self.skip_bad:
@@ -150,3 +140,9 @@ class Reporter:
             what = "warning"
         if self.errors + self.warnings <= SHOWN_PROBLEMS:
             print(f"{what}: {printable(str(problem))}", file=sys.stderr)
+
+    def close(self) -> None:
+        """Tell of what was not shown."""
+        hidden = max(self.errors + self.warnings - SHOWN_PROBLEMS, 0)
+        if hidden:
+            print(f"… and {hidden:,} problems more; see discotag corpus check", file=sys.stderr)

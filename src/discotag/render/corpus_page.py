@@ -44,7 +44,8 @@ gap:.3rem 1rem;align-items:center}
 fieldset[hidden]{display:none}legend{position:absolute;left:-99rem}
 label{cursor:pointer}input[type=search]{font:inherit;padding:.2rem .6rem;border-radius:.4rem;
 border:1px solid var(--line);background:var(--card);color:inherit;min-width:14rem}
-ol.problems{padding-left:1.4rem}.error{color:var(--bad)}
+ol.problems{padding-left:1.4rem}
+.error,.warning{font-weight:400;font-size:.85em;color:var(--bad)}.warning{color:var(--soft)}
 @media print{fieldset{display:none}article{break-inside:avoid}}
 """
     + MENTION_STYLE

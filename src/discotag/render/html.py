@@ -115,7 +115,7 @@ def draw_words(words: Sequence[str], mentions: Sequence[Mention]) -> str:
             for word, kind in _bars(mentions[number]):
                 bars[word] += ["<i></i>"] * (above - len(bars[word]))
                 bars[word].append(f'<i class="{kind} c{number % COLOURS}"></i>')
-    shown = "".join(
+    shown = " ".join(  # the spaces are for who searches or copies: the style sets words apart
         f"<span><b>{safe(word)}</b>{''.join(below)}</span>"
         for word, below in zip(words, bars, strict=True)
     )
