@@ -1,9 +1,6 @@
 """Sizes, fits and findings of a corpus, against slow readings of the same."""
 
-import os
-import tarfile
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -14,8 +11,8 @@ from discotag.corpora import CorpusError, write
 from discotag.corpora.analysis import Analysis
 from discotag.corpora.checking import MOST_WORDS, check
 from discotag.corpora.fit import BIO, COMPARED, Fits, Setting
+from real_corpora import CRAFT_MISFITS, craft_inline, needs_corpora
 
-CORPORA = os.environ.get("DISCOTAG_CORPORA")
 LENGTH = 8
 
 
@@ -227,24 +224,10 @@ def test_progress_is_told(tmp_path):
     assert told == [1, 2, 3]
 
 
-# Sentences that do not fit: two slots; three slots with gap mentions (the design, section 4).
-CRAFT = [
-    ("CL", "train", 12, 7),
-    ("UBERON", "train", 24, 2),
-    ("GO_BP", "train", 59, 12),
-    ("CL", "test", 2, 0),
-    ("UBERON", "test", 14, 3),
-    ("GO_BP", "test", 27, 11),
-]
-
-
-@pytest.mark.skipif(CORPORA is None, reason="DISCOTAG_CORPORA names no folder with the archives")
-@pytest.mark.parametrize(("label", "part", "two_slots", "three_slots"), CRAFT)
-def test_craft(label, part, two_slots, three_slots, tmp_path):
-    path = tmp_path / "corpus.txt"
-    with tarfile.open(Path(CORPORA) / "craft-inline.tar.gz") as archive:
-        path.write_bytes(archive.extractfile(f"craft/inline_{label}/{part}.txt").read())
-    data = check(path).as_data(0)
+@needs_corpora
+@pytest.mark.parametrize(("label", "part", "two_slots", "three_slots"), CRAFT_MISFITS)
+def test_craft(label, part, two_slots, three_slots):
+    data = check(craft_inline(label, part)).as_data(0)
     assert (data["errors"], data["incompatible_sentences"]) == (0, two_slots)
     by_name = {each["name"]: each["incompatible_sentences"] for each in data["schemes"]}
     assert by_name["3 slots, gap mentions"] == three_slots

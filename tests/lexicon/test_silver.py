@@ -1,15 +1,11 @@
-import os
-import tarfile
-from io import TextIOWrapper
-from pathlib import Path
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discotag import DiscotagError, Incompatible, Mention, Scheme, Sentence
+from discotag.corpora import read
 from discotag.lexicon import Lexicon, SilverCounts, count_silver, silver_slots
-from inline import read_inline
+from real_corpora import craft_inline, needs_corpora
 
 TWO = Scheme(("ADR",), naming="semantic")
 THREE = Scheme(("ADR",), 3, naming="semantic")
@@ -112,13 +108,13 @@ def test_counts():
     assert count_silver([], BODY, TWO).sets == 0
 
 
-@pytest.mark.skipif("DISCOTAG_CORPORA" not in os.environ, reason="no folder with the archives")
+@needs_corpora
 def test_craft():
     """The figures of docs/lexicon.md for UBERON."""
-    sentences = []
-    with tarfile.open(Path(os.environ["DISCOTAG_CORPORA"]) / "craft-inline.tar.gz") as archive:
-        for split in ("train", "dev", "test"):
-            file = archive.extractfile(f"craft/inline_UBERON/{split}.txt")
-            sentences += read_inline(TextIOWrapper(file, encoding="utf-8"))
+    sentences = [
+        document.sentences[0]
+        for part in ("train", "dev", "test")
+        for document in read(craft_inline("UBERON", part))
+    ]
     counts = count_silver(sentences, Lexicon.default(), Scheme(("UBERON",), naming="semantic"))
     assert counts == SilverCounts(135, 76, 44, left_out=44)

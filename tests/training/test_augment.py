@@ -1,12 +1,12 @@
 from collections import Counter
-from pathlib import Path
 
 from discotag import Scheme
+from discotag.corpora import read
 from discotag.lexicon import Lexicon
 from discotag.training.augment import augment
 from discotag.training.data import find_labels, fitting
-from inline import read_inline
 from learnable import SENTENCES
+from samples import DATA
 
 LEXICON = Lexicon(["arm", "shoulder", "knee"])
 SCHEME = Scheme(("ADR",))
@@ -40,8 +40,7 @@ def test_body_parts_are_swapped_for_body_parts():
 
 
 def test_real_sentences_stay_sound():
-    lines = (Path(__file__).parent.parent / "data" / "craft_200.txt").read_text().splitlines()
-    sentences = list(read_inline(lines))
+    sentences = [document.sentences[0] for document in read(DATA / "craft_200.txt")]
     scheme = Scheme(find_labels(sentences), 3, gap_mentions=True)
     kept, _ = fitting(sentences, scheme)
     new = augment(kept, scheme, 2, 1, Lexicon.default())

@@ -1,11 +1,10 @@
 """CRAFT from its release: a small one made up here, and the real one where it is."""
 
-import os
 import shutil
 import tarfile
 import zipfile
 from collections import Counter
-from io import BytesIO, TextIOWrapper
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -13,10 +12,9 @@ import pytest
 from discotag.corpora import CorpusError, read
 from discotag.corpora.recipes import prepare
 from discotag.corpora.recipes.craft import FOLDERS
-from inline import read_inline
+from real_corpora import CORPORA, craft_inline, needs_corpora
 
 DATA = Path(__file__).parents[2] / "data" / "knowtator"
-CORPORA = os.environ.get("DISCOTAG_CORPORA")
 
 SPLIT = {"train": ["11", "12"], "dev": ["21"], "test": ["31"]}
 
@@ -141,7 +139,7 @@ def spelling(sentence, label):
 def real(tmp_path_factory):
     """The real release, prepared: its folder and the sentences of each part."""
     out = tmp_path_factory.mktemp("craft")
-    summary = prepare("craft", Path(CORPORA) / "craft-5.0.2-raw.tar.gz", out)
+    summary = prepare("craft", CORPORA / "craft-5.0.2-raw.tar.gz", out)
     assert summary.differences == ()
     assert summary.problems == {"overlapping": 1, "widened": 881}
     return {
@@ -150,14 +148,12 @@ def real(tmp_path_factory):
     }
 
 
-@pytest.mark.skipif(CORPORA is None, reason="DISCOTAG_CORPORA names no folder with the archives")
+@needs_corpora
 @pytest.mark.parametrize("label", ["CL", "UBERON", "GO_BP"])
 def test_the_release_against_the_inline_archive(real, label):
     own, inline = Counter(), Counter()
     for part, sentences in real.items():
-        with tarfile.open(Path(CORPORA) / "craft-inline.tar.gz") as archive:
-            file = archive.extractfile(f"craft/inline_{label}/{part}.txt")
-            others = list(read_inline(TextIOWrapper(file, "utf-8")))
+        others = [document.sentences[0] for document in read(craft_inline(label, part))]
         own.update((part, each) for sentence in sentences for each in spelling(sentence, label))
         inline.update((part, each) for sentence in others for each in spelling(sentence, label))
     assert abs(own.total() - inline.total()) <= 0.005 * inline.total()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import json
-import os
 import zipfile
 from collections import Counter
 from itertools import combinations, pairwise
@@ -19,6 +18,7 @@ from discotag.corpora import CorpusError, read
 from discotag.corpora.recipes import prepare, psytar, source
 from discotag.corpora.recipes.psytar import WAYS, find
 from discotag.errors import DiscotagError
+from real_corpora import CORPORA, needs_corpora
 
 SENTENCES = [
     ("id", "comment_id", "drug_id", "sentence_index", "sentences", "ADR"),
@@ -257,9 +257,9 @@ def test_without_openpyxl(mini: Path, tmp_path: Path, monkeypatch: pytest.Monkey
         prepare("psytar", mini, tmp_path / "out")
 
 
-@pytest.mark.skipif("DISCOTAG_CORPORA" not in os.environ, reason="needs the corpora")
+@needs_corpora
 def test_the_real_workbook(tmp_path: Path) -> None:
-    path = Path(os.environ["DISCOTAG_CORPORA"]) / "PsyTAR_dataset.xlsx"
+    path = CORPORA / "PsyTAR_dataset.xlsx"
     summary = prepare("psytar", path, tmp_path, labels=["all"])
     assert not summary.differences
     strings = sum(summary.facts[f"{label} strings"] for label in psytar.LABELS)
