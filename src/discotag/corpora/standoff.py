@@ -111,10 +111,10 @@ def assembled(source: Source, splitter: Splitter, report: Report) -> Document | 
     def complain(mark: Marked, flaw: Flaw, message: str) -> None:
         report(Problem(flaw, message, source.path, mark.line))
 
-    whole = splitter.sentences == "whole" or len(layout.ranges) < 2
-    ranges = [(0, len(layout.text))] if whole else layout.ranges
+    if splitter.sentences == "whole" or len(layout.ranges) < 2:
+        return splitter.document(layout.text, marked, id=source.id, complain=complain)
     sentences: list[Sentence] = []
-    for (start, end), marks in _shared_out(ranges, marked):
+    for (start, end), marks in _shared_out(layout.ranges, marked):
         part = splitter.document(layout.text[start:end], marks, complain=complain)
         sentences += [replace(each, start=each.start + start) for each in part.sentences]
     return Document(tuple(sentences), text=layout.text, id=source.id)
