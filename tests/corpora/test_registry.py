@@ -53,6 +53,8 @@ def test_samples_are_recognised_in_disguise(path, format, way, tmp_path, monkeyp
         ('[ {"ner": [], "sentence": []} ]', "w2ner"),
         ('{"text": "a", "mentions": []}', "jsonl"),
         ('{"discotag" : 1, "sentences": []}', "jsonl"),
+        ('{"id": "1", "text": "a"}', "jsonl"),
+        (f'{{"text": "{"sore " * 20_000}", "mentions": []}}', "jsonl"),
         ("Sore toes.\n", None),
         ("Sore toes.\n\nAnd\n\nmore.\n", None),
         ("I took vitamin O\nand then B-12 as well.\nThen I slept.\n", None),

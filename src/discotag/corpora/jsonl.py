@@ -19,6 +19,7 @@ into sentences and words on reading.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from operator import add
@@ -43,6 +44,10 @@ from discotag.words import Marked, Splitter
 
 VERSION: Final = 1
 
+KEYS: Final = re.compile(r'"(?:discotag|sentences|mentions)"\s*:')
+TEXT_FIRST: Final = re.compile(r'\{\s*(?:"id"\s*:\s*(?:"[^"]*"|\d+)\s*,\s*)?"text"\s*:\s*"')
+"""Of a long text the beginning may be all there is to look at."""
+
 Tell = Callable[[str, str], None]
 """Is told of the kind of a problem, and what it is."""
 
@@ -50,8 +55,8 @@ Tell = Callable[[str, str], None]
 def recognises(path: Path, head: str) -> bool:
     """Whether the first line begins an object as this format has them."""
     first = head.lstrip().split("\n", 1)[0]
-    return first.startswith("{") and any(
-        f'"{key}":' in first.replace(" :", ":") for key in ("discotag", "sentences", "mentions")
+    return first.startswith("{") and (
+        KEYS.search(first) is not None or TEXT_FIRST.match(first) is not None
     )
 
 
