@@ -37,6 +37,8 @@ def test_there_and_back(source, tmp_path):
 def test_standard_input_and_output(source, tmp_path):
     done = run("-", "-", "--from", "inline", "--to", "inline", input=TEXT.encode())
     assert (done.exit_code, done.stdout) == (0, TEXT)
+    done = run("-", "-", "--format", "inline", "--to", "inline", input=TEXT.encode())
+    assert (done.exit_code, done.stdout) == (0, TEXT)  # as check and split call it
     done = run(source, "-")
     assert len(done.stdout.splitlines()) == 2
     assert done.stdout.startswith('{"discotag":1,')

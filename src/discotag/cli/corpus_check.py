@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Annotated, Final, TextIO
+from typing import Annotated, Final, TextIO
 
 import typer
 from rich.console import Console
@@ -29,14 +29,18 @@ from discotag.cli.corpus_options import (
     share,
 )
 from discotag.cli.scheme import Naming
+from discotag.corpora import Problem
+from discotag.corpora.checking import Checked, Finding
+from discotag.corpora.checking import check as run_check
+from discotag.corpora.files import STANDARD, created
+from discotag.corpora.fit import Setting
+from discotag.corpora.problems import KINDS
+from discotag.corpora.suspects import RULES
 from discotag.mentions import Sentence
 from discotag.render import draw_mentions, printable
+from discotag.render.corpus_page import corpus_page
 from discotag.render.counts import shapes
 from discotag.scheme import REASONS, Scheme
-
-if TYPE_CHECKING:
-    from discotag.corpora import Problem
-    from discotag.corpora.checking import Checked, Finding
 
 SHOWN_LABELS: Final = 20
 PAGE_FINDINGS: Final = 500
@@ -84,14 +88,11 @@ def check(
 
     discotag corpus check train.txt --format inline --json
     """
-    from discotag.corpora.checking import check as run_check
-    from discotag.corpora.fit import Setting
-
     # The label stands for any: whether mentions fit does not depend on it.
     scheme = Scheme(("any",), slots, str(naming), gap_mentions)
-    if html is not None and html == Path("-"):
+    if html is not None and html == STANDARD:
         raise typer.BadParameter("--html needs the name of a file, not -")
-    if html is not None and path != Path("-") and html.resolve() == path.resolve():
+    if html is not None and path != STANDARD and html.resolve() == path.resolve():
         raise typer.BadParameter("--html would overwrite the corpus")
     with TemporaryFile("w+", encoding="utf-8") as spool, counting("Checking") as progress:
 
@@ -139,9 +140,6 @@ def _print_json(checked: Checked, naming: str, examples: int, spool: TextIO) -> 
 
 
 def _write_page(checked: Checked, html: Path) -> None:
-    from discotag.corpora.files import created
-    from discotag.render.corpus_page import corpus_page
-
     with created(html) as stream:
         stream.write(corpus_page(checked))
 
@@ -152,8 +150,6 @@ def _show(checked: Checked, examples: int, console: Console) -> None:
 
 
 def _parts(checked: Checked, examples: int, width: int) -> Iterator[Text | Table]:
-    from discotag.corpora.suspects import RULES
-
     yield from _problems(checked)
     yield _sizes(checked)
     if len(checked.analysis.labels) > 1:
@@ -177,8 +173,6 @@ def _parts(checked: Checked, examples: int, width: int) -> Iterator[Text | Table
 
 
 def _problems(checked: Checked) -> Iterator[Text | Table]:
-    from discotag.corpora.problems import KINDS
-
     if not checked.problem_counts:
         yield Text("No problems in the files.", style="green")
         return

@@ -10,6 +10,8 @@ from typing import Annotated, Final
 import typer
 
 from discotag.cli.corpus_options import (
+    READABLE,
+    WRITABLE,
     Reporter,
     Sentences,
     SentencesOption,
@@ -20,11 +22,13 @@ from discotag.cli.corpus_options import (
     counting,
     watched,
 )
+from discotag.corpora import read, write
+from discotag.corpora.analysis import Analysis
+from discotag.corpora.files import STANDARD
+from discotag.corpora.registry import named_format
 from discotag.errors import DiscotagError
 from discotag.mentions import Document
 from discotag.render import printable
-
-STANDARD: Final = Path("-")
 
 BY_SUFFIX: Final = {
     ".jsonl": "jsonl",
@@ -55,10 +59,15 @@ def convert(
     ],
     source_format: Annotated[
         str | None,
-        typer.Option("--from", help="The format of IN; found from the content by default."),
+        typer.Option(
+            "--from",
+            "--format",
+            help=f"The format of IN; by default found from the content: {READABLE}.",
+        ),
     ] = None,
     target_format: Annotated[
-        str | None, typer.Option("--to", help="The format of OUT; by default after its ending.")
+        str | None,
+        typer.Option("--to", help=f"The format of OUT; by default after its ending: {WRITABLE}."),
     ] = None,
     skip_bad: SkipBad = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite OUT if it is there.")] = False,
@@ -79,9 +88,6 @@ def convert(
 
     discotag corpus convert train.json - --from w2ner --to inline --skip-bad
     """
-    from discotag.corpora import read, write
-    from discotag.corpora.analysis import Analysis
-
     path, name = chosen_target(target, target_format)
     guard(source, path, force)
     reporter, analysis = Reporter(skip_bad), Analysis()
@@ -131,9 +137,6 @@ def chosen_target(target: str, name: str | None) -> tuple[Path, str]:
     Raises:
         DiscotagError: The format is not known, cannot be written, or is not clear.
     """
-    from discotag.corpora import FORMATS
-    from discotag.corpora.registry import named_format
-
     path = Path(target)
     if name is None:
         if path == STANDARD:
@@ -143,9 +146,8 @@ def chosen_target(target: str, name: str | None) -> tuple[Path, str]:
         else:
             name = BY_SUFFIX.get(path.suffix.lower())
     if name is None:
-        known = ", ".join(each.name for each in FORMATS.values() if each.write is not None)
         raise DiscotagError(
-            f"{target}: no format is known by this ending; say --to with one of {known}"
+            f"{target}: no format is known by this ending; say --to with one of {WRITABLE}"
         )
     chosen = named_format(name)
     if chosen.write is None:

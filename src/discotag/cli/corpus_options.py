@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, cast
+from typing import Annotated, Final, cast
 
 import typer
 from rich.console import Console
@@ -15,13 +15,11 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from discotag import words as words_room
+from discotag.corpora import FORMATS, Problem, strict
+from discotag.corpora.analysis import Analysis
 from discotag.mentions import Document
 from discotag.render import printable
 from discotag.words import Splitter
-
-if TYPE_CHECKING:
-    from discotag.corpora import Problem
-    from discotag.corpora.analysis import Analysis
 
 SHOWN_PROBLEMS: Final = 20
 """So many problems are shown one by one; the rest is counted."""
@@ -33,8 +31,12 @@ Sentences = StrEnum("Sentences", ["auto", "lines", "whole"])
 Words = StrEnum("Words", ["pattern", "spaces"])
 
 InPath = Annotated[Path, typer.Argument(help="A file, a folder, or - for standard input.")]
+READABLE: Final = ", ".join(FORMATS)
+WRITABLE: Final = ", ".join(each.name for each in FORMATS.values() if each.write is not None)
+
 InFormat = Annotated[
-    str | None, typer.Option("--format", help="Its format; found from the content by default.")
+    str | None,
+    typer.Option("--format", help=f"Its format; by default found from the content: {READABLE}."),
 ]
 SentencesOption = Annotated[
     Sentences,
@@ -128,8 +130,6 @@ class Reporter:
 
     def report(self, problem: Problem) -> None:
         """Tell of a problem, or raise it."""
-        from discotag.corpora import strict
-
         if not self.skip_bad:
             strict(problem)
         if problem.severity == "error":

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from discotag.cli.corpus_convert import guard
 from discotag.cli.corpus_options import (
+    WRITABLE,
     AsJson,
     InFormat,
     Reporter,
@@ -26,11 +27,13 @@ from discotag.cli.corpus_options import (
     share,
     watched,
 )
+from discotag.corpora import read, write
+from discotag.corpora.analysis import Analysis
+from discotag.corpora.files import STANDARD, failed, file_name
+from discotag.corpora.registry import named_format
+from discotag.corpora.splitting import Index, parse_parts, pick
 from discotag.errors import DiscotagError
 from discotag.render import printable
-
-if TYPE_CHECKING:
-    from discotag.corpora.analysis import Analysis
 
 
 def split(
@@ -43,7 +46,9 @@ def split(
     ] = "train=0.8,dev=0.1,test=0.1",
     seed: Annotated[int, typer.Option(help="Another number gives another split.")] = 0,
     format: InFormat = None,
-    target_format: Annotated[str, typer.Option("--to", help="The format of the parts.")] = "jsonl",
+    target_format: Annotated[
+        str, typer.Option("--to", help=f"The format of the parts: {WRITABLE}.")
+    ] = "jsonl",
     skip_bad: SkipBad = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite parts that are there.")] = False,
     as_json: AsJson = False,
@@ -62,13 +67,7 @@ def split(
 
     discotag corpus split brat-folder/ parts/ --parts train=0.7,test=0.3 --seed 7 --to brat
     """
-    from discotag.corpora import read, write
-    from discotag.corpora.analysis import Analysis
-    from discotag.corpora.files import failed, file_name
-    from discotag.corpora.registry import named_format
-    from discotag.corpora.splitting import Index, parse_parts, pick
-
-    if source == Path("-"):
+    if source == STANDARD:
         raise DiscotagError("split reads the corpus several times: give a file, not -")
     shares = parse_parts(parts)
     chosen = named_format(target_format)
@@ -130,8 +129,6 @@ def _data(counts: dict[str, Analysis], targets: list[Path], seed: int) -> dict[s
 
 
 def _show(counts: dict[str, Analysis], folder: Path) -> None:
-    from discotag.corpora.analysis import Analysis
-
     table = plain_table("", *map(printable, counts), "all")
     for key in Analysis().sizes:
         numbers = [analysis.sizes[key] for analysis in counts.values()]
