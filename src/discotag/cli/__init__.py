@@ -56,3 +56,6 @@ def main() -> None:
     except DiscotagError as error:
         print(f"discotag: {error}", file=sys.stderr)
         sys.exit(1)
+    except OSError as error:  # such as a full disk below standard output
+        print(f"discotag: {(error.strerror or str(error)).lower()}", file=sys.stderr)
+        sys.exit(1)
