@@ -120,6 +120,27 @@ def test_half_precision_is_computed_in_single(kind, backend):
     )
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_autocast_rounds_nothing(weighted):
+    scheme = SCHEMES[1]
+    scores = torch.randn(3, 5, 9)
+    weights = torch.randn(len(scheme.grammar.arcs)) if weighted else None
+
+    def found(enabled):
+        leaves = [each.clone().requires_grad_() for each in (scores, weights) if each is not None]
+        given = (scheme.grammar, leaves[0], None, leaves[1] if weighted else None)
+        with torch.autocast("cpu", torch.bfloat16, enabled=enabled):
+            total = torch_backend.log_partition(*given, backend="torch").sum()
+            gradients = torch.autograd.grad(total, leaves)
+            entropy = torch_backend.entropy(*given).detach()
+            marginals, _ = torch_backend.marginals(*given, backend="torch")
+        return [*gradients, entropy, marginals]
+
+    for ours, theirs in zip(found(True), found(False), strict=True):
+        assert ours.dtype == torch.float32
+        assert torch.equal(ours, theirs)
+
+
 @pytest.mark.parametrize("backend", ["numpy", "torch"])
 @pytest.mark.parametrize("scale", [1e4, 1.0])
 def test_large_scores_and_long_sentences_stay_finite(backend, scale):

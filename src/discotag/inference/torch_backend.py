@@ -30,6 +30,11 @@ def _quiet() -> np.errstate:
     return np.errstate(invalid="ignore", over="ignore")
 
 
+def _unrounded(scores: Tensor) -> torch.autocast:
+    """Without autocast, which would compute sums that are matrix products in half precision."""
+    return torch.autocast(scores.device.type, enabled=False)
+
+
 def choose_backend(grammar: Automaton, scores: Tensor, weights: Tensor | None) -> str:
     """The fastest backend for these scores."""
     if scores.device.type == "cpu":
@@ -115,7 +120,8 @@ def entropy(
     grammar: Automaton, scores: Tensor, mask: Tensor | None, weights: Tensor | None
 ) -> Tensor:
     """As `algorithms.entropy`; differentiable, because PyTorch records the sweep."""
-    found: Tensor = algorithms.entropy(*_arguments("torch", grammar, scores, mask, weights))
+    with _unrounded(scores):
+        found: Tensor = algorithms.entropy(*_arguments("torch", grammar, scores, mask, weights))
     return found
 
 
@@ -162,7 +168,8 @@ class _LogPartition(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         by_tag, by_arc, scores, weights = ctx.saved_tensors
         of_scores = (gradient[:, None, None] * by_tag).to(scores.dtype)
-        of_weights = None if by_arc is None else (gradient @ by_arc).to(weights.dtype)
+        with _unrounded(scores):
+            of_weights = None if by_arc is None else (gradient @ by_arc).to(weights.dtype)
         if torch.is_grad_enabled():  # a second gradient may be asked for, and would be wrong
             of_scores = _once(of_scores, scores, weights)
             if of_weights is not None:
@@ -203,7 +210,8 @@ def _all_marginals(
 
         return (*triton_backend.marginals(grammar, scores, mask), None)
     arguments = _arguments(backend, grammar, scores, mask, weights)
-    by_tag, total, by_arc = algorithms.marginals(*arguments)
+    with _unrounded(scores):
+        by_tag, total, by_arc = algorithms.marginals(*arguments)
     arcs = None if by_arc is None else torch.as_tensor(by_arc)
     return torch.as_tensor(by_tag), torch.as_tensor(total), arcs
 
