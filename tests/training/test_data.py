@@ -1,4 +1,5 @@
 import json
+import math
 
 import pytest
 
@@ -34,14 +35,14 @@ def test_bio_leaves_out_what_is_discontinuous():
     assert {each.reasons for each in left_out} == {("too_many_slots",)}
 
 
-@pytest.mark.parametrize("ratio", [0.0, 0.5, 1.0, 3.0, 100.0])
+@pytest.mark.parametrize("ratio", [0.0, 0.5, 1.0, 3.0, math.inf])
 def test_balancing_keeps_all_with_mentions_and_the_order(ratio):
     with_mentions = [sentence(f"a{n} pain", [(1, 2)]) for n in range(10)]
     without = [sentence(f"b{n} fine") for n in range(40)]
     mixed = [each for five in zip(with_mentions, *[iter(without)] * 4) for each in five]  # noqa: B905
     chosen = balanced(mixed, ratio, seed=1)
     assert [each for each in chosen if each.mentions] == with_mentions
-    assert len(chosen) == 10 + min(40, round(10 * ratio))
+    assert len(chosen) == 10 + round(min(40, 10 * ratio))
     assert chosen == [each for each in mixed if each in chosen]
     assert chosen == balanced(mixed, ratio, seed=1)
     if ratio == 1.0:
@@ -70,8 +71,19 @@ def test_data_without_anything_to_learn_gets_one_line(tmp_path):
         choose([sentence("fine")], Settings())
     with pytest.raises(DiscotagError, match="of the labels X"):
         choose([sentence("fine")], Settings(labels=("X",)))
-    with pytest.raises(DiscotagError, match="no sentence of the training data fits"):
-        choose([CROSSED], Settings())
+    with pytest.raises(DiscotagError, match="no sentence with a mention fits"):
+        choose([CROSSED, sentence("fine")], Settings())
     (tmp_path / "empty.jsonl").write_text("")
     with pytest.raises(DiscotagError):
         read_sentences(tmp_path / "empty.jsonl")
+
+
+def test_new_sentences_are_made_by_the_lexicon_of_the_settings(tmp_path):
+    swollen, hurt = SENTENCES[3], SENTENCES[4]
+    made = []
+    for name, terms in (("none", "elbow\n"), ("all", "knees\narms\nshoulders\n")):
+        path = tmp_path / name
+        path.write_text(f"# discotag lexicon 1\n{terms}")
+        settings = Settings(augment=8, lexicon=str(path))
+        made.append({each.words for each in choose([swollen, hurt], settings).train})
+    assert made[0] != made[1]

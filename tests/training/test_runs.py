@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from discotag.errors import DiscotagError
 from discotag.training import runs
 from discotag.training.checkpoints import COMPLETE, found_in, last_complete, remove_torn
 from discotag.training.progress import Silent
@@ -126,7 +127,9 @@ def test_a_finished_run_and_other_settings_and_data_get_one_line(place, uninterr
     sources = Sources(place / "train.jsonl", place / "train.jsonl")
     with pytest.raises(RunError, match="holds a finished run; give another folder"):
         run(sources, _settings(place), uninterrupted, Silent())
-    runs.claim(tmp_path / "run", _settings(place), sources.digests(), write=True)
+    runs.claim(tmp_path / "run", _settings(place, rate=1.0), sources.digests(), write=True)
+    runs.claim(tmp_path / "run", _settings(place), sources.digests(), write=True)  # not begun yet
+    (tmp_path / "run" / "checkpoints" / "seed-1" / "checkpoint-3").mkdir(parents=True)
     runs.claim(tmp_path / "run", _settings(place), sources.digests(), write=True)
     with pytest.raises(RunError, match="other settings: rate was 0.005"):
         run(sources, _settings(place, rate=1e-3), tmp_path / "run", Silent())
@@ -152,10 +155,59 @@ def test_a_full_disk_and_an_unwritable_folder_are_noticed_before(place, tmp_path
         run(sources, _settings(place), tmp_path / "run", Silent())
 
 
+@pytest.mark.parametrize("when", ["checkpoint", "model"])
+def test_a_disk_that_is_full_later_ends_in_one_line(place, tmp_path, monkeypatch, when):
+    from safetensors import SafetensorError
+
+    from discotag.model.network import Network
+    from discotag.training.trainer import Trainer
+
+    def full(*_, **__):
+        raise SafetensorError("No space left on device")
+
+    if when == "model":
+        monkeypatch.setattr(Network, "save_pretrained", full)
+    else:
+        monkeypatch.setattr(Trainer, "_save_checkpoint", full)
+    sources = Sources(place / "train.jsonl", place / "train.jsonl")
+    with pytest.raises(RunError, match=r"disk may be full \(No space left .*; the run can go on"):
+        run(sources, _settings(place, epochs=1), tmp_path / "run", Silent())
+
+
+def test_a_bar_is_taken_down_whatever_happens(place, tmp_path):
+    ended = []
+
+    class Stopped(Silent):
+        def step(self, loss):
+            raise KeyboardInterrupt
+
+        def end(self):
+            ended.append(True)
+
+    sources = Sources(place / "train.jsonl", place / "train.jsonl")
+    with pytest.raises(KeyboardInterrupt):
+        run(sources, _settings(place), tmp_path / "run", Stopped())
+    assert ended
+
+
+def test_development_data_without_mentions_is_refused(place, tmp_path):
+    dev = write_jsonl([SENTENCES[-1]], tmp_path / "dev.jsonl")
+    with pytest.raises(DiscotagError, match=r"dev\.jsonl: it has no mention to choose"):
+        run(Sources(place / "train.jsonl", dev), _settings(place), tmp_path / "run", Silent())
+
+
 def test_several_seeds_keep_the_best(place, tmp_path):
     settings = _settings(place, seeds=2, epochs=4, rate=2e-3)
     sources = Sources(place / "train.jsonl", place / "train.jsonl", place / "train.jsonl")
-    figures = run(sources, settings, tmp_path / "run", Silent())
+    left = []
+
+    class Looking(Silent):
+        def begin(self, name, steps, done):
+            folder = tmp_path / "run" / "checkpoints" / "seed-1"
+            left[:] = sorted(path.name for path in folder.iterdir())
+
+    figures = run(sources, settings, tmp_path / "run", Looking())
+    assert left == ["model", "result.json"]  # as the second seed begins
     dev = [each["dev"]["all"]["f1"] for each in figures["seeds"]]
     assert [each["seed"] for each in figures["seeds"]] == [1, 2]
     assert figures["dev"]["all"]["f1"] == max(dev)

@@ -131,7 +131,7 @@ def train(
     lexicon: Annotated[
         str | None,
         typer.Option(
-            help="Body parts, for the weakly supervised objectives. [WordNet's]",
+            help="Body parts, to augment and for the weakly supervised objectives. [WordNet's]",
             rich_help_panel=DATA,
         ),
     ] = None,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,36 +17,63 @@ COMPLETE: Final = "complete.json"
 """Written last into a checkpoint, with the size of each file; without it a checkpoint is torn."""
 
 STATE: Final = "trainer_state.json"
+PART: Final = ".part"
+"""Ends the name of a file that is being written."""
+
 PICKLED_ARGUMENTS: Final = "training_args.bin"
 """Written by the trainer and never read: what decides the run stands in `settings.yaml`."""
 
 
-def write_json(data: object, path: Path) -> None:
+def write_text(text: str, path: Path) -> None:
     """Write a file that is there whole or not at all."""
-    part = path.with_name(f"{path.name}.part")
-    part.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    part = path.with_name(f"{path.name}{PART}")
+    part.write_text(text, encoding="utf-8")
     _flush(part)
     part.replace(path)
+
+
+def write_json(data: object, path: Path) -> None:
+    """The same for data."""
+    write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", path)
 
 
 def write_weights(weights: Mapping[str, Tensor], path: Path) -> None:
     """Write tensors as safetensors, whole or not at all."""
     from safetensors.torch import save_file
 
-    part = path.with_name(f"{path.name}.part")
-    save_file(dict(weights), part)
+    part = path.with_name(f"{path.name}{PART}")
+    with writing(path):
+        save_file(dict(weights), part)
     _flush(part)
     part.replace(path)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """What libraries raise when they cannot write weights, as an `OSError`."""
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except (RuntimeError, SafetensorError) as error:
+        line = " ".join(str(error).split())
+        message = f"weights cannot be written, the disk may be full ({line})"
+        raise OSError(errno.EIO, message, str(path)) from error
 
 
 def complete(folder: Path) -> None:
     """Mark a checkpoint as whole."""
     (folder / PICKLED_ARGUMENTS).unlink(missing_ok=True)
+    sizes = {str(path.relative_to(folder)): path.stat().st_size for path in flushed(folder)}
+    write_json(sizes, folder / COMPLETE)
+
+
+def flushed(folder: Path) -> list[Path]:
+    """The files of a folder, all of which are on the disk now."""
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     for path in files:
         _flush(path)
-    write_json({str(path.relative_to(folder)): path.stat().st_size for path in files},
-               folder / COMPLETE)  # fmt: skip
+    return files
 
 
 def is_complete(folder: Path) -> bool:
@@ -71,7 +100,7 @@ def remove_torn(folder: Path) -> None:
     for path in found_in(folder):
         if not is_complete(path):
             shutil.rmtree(path)
-    for path in folder.glob("*.part"):
+    for path in folder.glob(f"*{PART}"):
         path.unlink()
 
 

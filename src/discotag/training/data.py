@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from discotag.errors import DiscotagError
+from discotag.lexicon import Lexicon
 from discotag.mentions import Mention, Sentence
 from discotag.scheme import Scheme
 
@@ -61,6 +62,11 @@ def read_sentences(path: Path, labels: Sequence[str] = ()) -> list[Sentence]:
     if not any(sentence.words for sentence in sentences):
         raise DiscotagError(f"{path}: there is no sentence in it")
     return sentences
+
+
+def read_lexicon(path: str) -> Lexicon:
+    """The lexicon of a file, or, without one, that of discotag."""
+    return Lexicon.load(path) if path else Lexicon.default()
 
 
 def _clean(sentence: Sentence, labels: Sequence[str]) -> Sentence:
@@ -115,7 +121,7 @@ def balanced(sentences: Sequence[Sentence], ratio: float, seed: int) -> list[Sen
     if ratio < 0:
         return list(sentences)
     without = [number for number, each in enumerate(sentences) if not each.mentions]
-    wanted = min(len(without), round(ratio * (len(sentences) - len(without))))
+    wanted = round(min(len(without), ratio * (len(sentences) - len(without))))
     drawn = np.random.default_rng(seed).choice(len(without), wanted, replace=False)
     chosen = {without[number] for number in drawn}
     return [each for number, each in enumerate(sentences) if each.mentions or number in chosen]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from discotag.lexicon import Lexicon, silver_slots
+from discotag.lexicon import silver_slots
 from discotag.mentions import Sentence
 from discotag.model.network import Network
 from discotag.training.batches import Example, Marginals
+from discotag.training.data import read_lexicon
 from discotag.training.settings import Settings
 
 
@@ -32,7 +33,7 @@ def make_examples(
     encoded = network.pieces.encode([each.words for each in everything])
     slots: list[Mapping[int, int]] = [{} for _ in everything]
     if settings.objective.startswith("weakly"):
-        lexicon = Lexicon.load(settings.lexicon) if settings.lexicon else Lexicon.default()
+        lexicon = read_lexicon(settings.lexicon)
         for number, each in enumerate(sentences):
             slots[number] = silver_slots(each.words, each.mentions, lexicon, network.layer.scheme)
     return [

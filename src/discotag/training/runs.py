@@ -16,17 +16,17 @@ from time import monotonic
 from typing import Any, Final
 
 from discotag.errors import DiscotagError
-from discotag.lexicon import Lexicon
 from discotag.mentions import Sentence
 from discotag.scheme import Scheme
 from discotag.training.augment import augment
-from discotag.training.checkpoints import write_json
+from discotag.training.checkpoints import PART, flushed, write_json, write_text, writing
 from discotag.training.data import (
     LeftOut,
     balanced,
     count,
     find_labels,
     fitting,
+    read_lexicon,
     read_sentences,
     write_left_out,
 )
@@ -111,12 +111,13 @@ def choose(sentences: Sequence[Sentence], settings: Settings) -> Material:
         raise DiscotagError(f"the training data has no mention{wanted}: nothing can be learned")
     scheme = settings.scheme(labels)
     kept, left_out = fitting(sentences, scheme)
+    if not any(each.mentions for each in kept):
+        raise DiscotagError("no sentence with a mention fits the scheme; use more slots")
     kept = balanced(kept, settings.without_mentions, settings.seed)
-    if not kept:
-        raise DiscotagError("no sentence of the training data fits the scheme; use more slots")
     new: list[Sentence] = []
     if settings.augment:
-        new = augment(kept, scheme, settings.augment, settings.seed, Lexicon.default())
+        lexicon = read_lexicon(settings.lexicon)
+        new = augment(kept, scheme, settings.augment, settings.seed, lexicon)
     return Material(scheme, [*kept, *new], left_out, len(new))
 
 
@@ -137,6 +138,8 @@ def run(sources: Sources, settings: Settings, out: Path, listener: Listener) -> 
     claim(out, settings, sources.digests(), write=main)
     material = choose(read_sentences(sources.train, settings.labels), settings)
     dev = read_sentences(sources.dev, settings.labels)
+    if not any(each.mentions for each in dev):
+        raise DiscotagError(f"{sources.dev}: it has no mention to choose the best epoch by")
     test = None if sources.test is None else read_sentences(sources.test, settings.labels)
     if main:
         write_left_out(material.left_out, out / LEFT_OUT)
@@ -152,6 +155,8 @@ def run(sources: Sources, settings: Settings, out: Path, listener: Listener) -> 
         return _finish(out, sources, settings, material, dev, test) if main else {}
     except OSError as error:
         raise RunError(f"{error.filename or out}: {error.strerror}; the run can go on") from error
+    finally:
+        listener.end()
 
 
 def _taught(sources: Sources, settings: Settings, material: Material) -> tuple[Any, list[Sentence]]:
@@ -171,7 +176,7 @@ def _taught(sources: Sources, settings: Settings, material: Material) -> tuple[A
     return teach(sources.teachers, every, material.scheme, bf16=uses_bf16(settings)), unlabelled
 
 
-def make_network(settings: Settings, scheme: Scheme, seed: int, data: str | None = None) -> Any:
+def make_network(settings: Settings, scheme: Scheme, seed: int) -> Any:
     """A network on the pretrained encoder; the seed decides its new weights."""
     import torch
     from transformers.utils import logging
@@ -187,7 +192,6 @@ def make_network(settings: Settings, scheme: Scheme, seed: int, data: str | None
         window=settings.window,
         overlap=settings.overlap,
         arc_weights=settings.arc_weights,
-        data=data,
     )
     torch.manual_seed(seed)
     return Network.from_encoder(settings.encoder, config)
@@ -242,8 +246,15 @@ def _train_seed(
     if test is not None:
         examined = Examined(network, test)
         result["test"] = as_data(examined.score(network, bf16=uses_bf16(settings)))
-    network.save_pretrained(folder / MODEL)
+    with writing(folder / MODEL):
+        network.save_pretrained(folder / MODEL)
+    flushed(folder / MODEL)
     write_json(result, folder / RESULT)
+    for path in folder.iterdir():  # there is room for the checkpoints of one seed
+        if path.is_dir() and path.name != MODEL:
+            shutil.rmtree(path)
+        elif path.is_file() and path.name != RESULT:
+            path.unlink()
 
 
 def _finish(
@@ -291,9 +302,11 @@ def _finish(
         for name in best[part]
     }
     network.config = replace(network.config, figures=measured, data=sources.train.name)
-    part = out / f"{MODEL}.part"
+    part = out / f"{MODEL}{PART}"
     shutil.rmtree(part, ignore_errors=True)
-    network.save_pretrained(part)
+    with writing(part):
+        network.save_pretrained(part)
+    flushed(part)
     shutil.rmtree(out / MODEL, ignore_errors=True)
     part.rename(out / MODEL)
     if find_spec("matplotlib") is not None:
@@ -333,7 +346,8 @@ def claim(
 
     if (out / FIGURES).exists():
         raise RunError(f"{out}: holds a finished run; give another folder with --out")
-    if (out / SOURCES).exists():
+    begun = any((out / CHECKPOINTS).glob("*/*"))  # before that, nothing is lost by other settings
+    if begun and (out / SOURCES).exists():
         before = yaml.safe_load((out / SETTINGS).read_text(encoding="utf-8"))
         now = settings.as_data()
         other = [name for name in now if before.get(name) != now[name]]
@@ -344,14 +358,16 @@ def claim(
         changed = [name for name in digests if known.get(name) != list(digests[name])]
         if changed:
             raise RunError(f"{out}: holds a run with other data: {', '.join(changed)}")
-    elif out.is_dir() and any(path.name != SETTINGS for path in out.iterdir()) and write:
-        raise RunError(f"{out}: is not empty and holds no run; give another folder with --out")
+    elif write and out.is_dir() and not (out / SOURCES).exists():
+        ours = {SETTINGS, f"{SETTINGS}{PART}", f"{SOURCES}{PART}"}
+        if any(path.name not in ours for path in out.iterdir()):
+            raise RunError(f"{out}: is not empty and holds no run; give another folder with --out")
     if not write:
         return
     try:
         out.mkdir(parents=True, exist_ok=True)
         text = yaml.safe_dump(settings.as_data(), sort_keys=False, allow_unicode=True)
-        (out / SETTINGS).write_text(text, encoding="utf-8")
+        write_text(text, out / SETTINGS)
         write_json(digests, out / SOURCES)
     except OSError as error:
         raise RunError(f"{out}: cannot be written to: {error.strerror}") from None

@@ -48,7 +48,8 @@ class Settings:
         seeds: So many trainings with seeds that follow each other; the best is kept.
         without_mentions: Sentences without mentions to train on, for each one with; negative: all.
         augment: So many new sentences for each one that has a mention set.
-        lexicon: A lexicon file for the weakly supervised objectives; empty: the one of discotag.
+        lexicon: A file of body parts, for the weakly supervised objectives and to augment; empty:
+            the one of discotag.
         distil_weight: The share of the teachers in the loss.
         window: Subwords the encoder takes at a time.
         overlap: Subwords that neighbouring windows share.
@@ -165,7 +166,7 @@ def make_settings(file: Path | None, flags: Mapping[str, object]) -> Settings:
     given |= {name: value for name, value in flags.items() if value is not None}
     try:
         return Settings(**given)
-    except InvalidSettings as error:
+    except DiscotagError as error:
         where = "" if file is None else f"{file}: "
         raise InvalidSettings(f"{where}{error}") from None
 

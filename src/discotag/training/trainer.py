@@ -105,6 +105,7 @@ def fit(
 
     Raises:
         Diverged: The loss is infinite or no number.
+        DiscotagError: There are too few sentences for so many processes, or too little memory.
     """
     with tempfile.TemporaryDirectory() as nowhere:
         arguments = _arguments(settings, seed, folder or Path(nowhere), folder is not None)
@@ -138,7 +139,12 @@ def fit(
         trainer.loader = loader
         trainer.dev = Examined(network, dev)
         trainer.folder = folder
-        return trainer.fit(settings.epochs)
+        try:
+            return trainer.fit(settings.epochs)
+        except torch.OutOfMemoryError:
+            raise DiscotagError(
+                "the memory of the GPU is too small for this training; use smaller batches"
+            ) from None
 
 
 def _arguments(settings: Settings, seed: int, folder: Path, resumable: bool) -> TrainingArguments:
@@ -228,6 +234,10 @@ class TaggerTrainer(Trainer):
     def get_decay_parameter_names(self, model: nn.Module) -> list[str]:
         """All parameters decay, as the paper says."""
         return [name for name, _ in model.named_parameters()]
+
+    def _save_checkpoint(self, *arguments: Any, **named: Any) -> None:
+        with checkpoints.writing(self.folder or Path()):
+            super()._save_checkpoint(*arguments, **named)
 
     def training_step(self, *arguments: Any, **named: Any) -> Tensor:
         """Keep the loss for who shows it."""
