@@ -38,10 +38,24 @@ def test_loads_what_was_saved(model, tmp_path):
     assert again.config == tagger.config
 
 
+def test_saving_to_where_it_is_and_from_nowhere(copy):
+    tagger = load(copy)
+    before = (copy / "model.safetensors").read_bytes()
+    tagger.scorer = None  # as if it were no network of PyTorch
+    tagger.save_pretrained(copy)
+    assert (copy / "model.safetensors").read_bytes() == before
+    tagger.folder = None
+    with pytest.raises(DiscotagError, match="there is nothing to save"):
+        tagger.save_pretrained(copy)
+
+
 def test_folders_that_are_no_model(copy, tmp_path):
     refused(tmp_path / "none", "there is no such folder")
     refused("../none", "there is no such folder")
-    refused(tmp_path, "not a model: it has no config.json")
+    refused(tmp_path, "not a model: it has no config.json$")
+    copy.rename(tmp_path / "model")
+    refused(tmp_path, "it has no config.json; the model is in .*/model$")
+    (tmp_path / "model").rename(copy)
     (copy / "config.json").write_text("{")
     refused(copy, r"config.json: cannot be read")
     (copy / "config.json").write_text('{"model_type": "bert"}')

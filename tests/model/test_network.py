@@ -110,6 +110,14 @@ def test_positions_of_roberta_begin_behind_padding(tmp_path):
     assert scores(network, [WORDS * 4])[0].shape == (len(WORDS) * 4, 9)
 
 
+def test_what_also_decodes_is_no_encoder():
+    from transformers import T5Config, T5Model
+
+    model = T5Model(T5Config(vocab_size=9, d_model=8, d_kv=4, d_ff=8, num_layers=1, num_heads=2))
+    with pytest.raises(InvalidModel, match="t5 is no encoder of text"):
+        Network(model, ModelConfig(Scheme(labels=("ADR",))), tiny_tokenizer())
+
+
 def test_encoders_that_cannot_be_used(tmp_path):
     config = ModelConfig(Scheme(labels=("ADR",)))
     (tmp_path / "pytorch_model.bin").write_bytes(b"")

@@ -1,6 +1,8 @@
 """Words to subwords: every word has a place, whatever is in it and however long the sentence."""
 
 import json
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -117,6 +119,25 @@ def test_many_different_words_do_not_fill_the_memory(monkeypatch):
         (encoded,) = cutter.encode([words])
         assert len(cutter._remembered) <= 10
         assert [encoded.windows[0][p] for _, p in encoded.places.tolist()] == first_pieces(words)
+
+
+def test_threads_may_share_a_tokenizer(monkeypatch):
+    monkeypatch.setattr(module, "MOST_REMEMBERED", 10)
+    cutter = pieces(window=512, overlap=0)
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+
+    def work(thread):
+        for start in range(300):
+            words = [f"w{start + number}x{thread}" for number in range(5)]
+            (encoded,) = cutter.encode([words])
+            assert len(encoded.places) == 5
+
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(work, range(4)))
+    finally:
+        sys.setswitchinterval(before)
 
 
 def test_byte_level_words_begin_with_a_space():

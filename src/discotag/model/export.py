@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import shutil
+import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -90,31 +91,41 @@ def export(
 
     Raises:
         InvalidModel: The model cannot be read, or not exported.
-        DiscotagError: The export in floats gives other scores than PyTorch.
+        DiscotagError: The export in floats gives other scores than PyTorch, or cannot be written;
+            the target is then as it was.
     """
     source, target = Path(source), Path(target)
     network = Network.from_pretrained(source)
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DiscotagError(f"{target}: cannot be made: {error.strerror}") from None
-    for name in (CONFIG, TOKENIZER, CARD):
-        if (source / name).is_file() and source.resolve() != target.resolve():
-            shutil.copyfile(source / name, target / name)
     if hasattr(network.encoder, "set_attn_implementation"):
         # As plain products and sums attention becomes half as many nodes as the fused one does,
         # which on long windows take half the time and a third of the memory.
         network.encoder.set_attn_implementation("eager")
-    _write(network, target / ONNX)
-    quantise(target / ONNX, target / ONNX_INT8)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        # Files appear in the target when all are written and compared.
+        with tempfile.TemporaryDirectory(dir=target, prefix=".export-") as name:
+            found = _export(network, source, Path(name), texts)
+            for path in Path(name).iterdir():
+                path.replace(target / path.name)
+    except OSError as error:
+        raise DiscotagError(f"{target}: cannot be written: {error.strerror}") from None
+    return found
+
+
+def _export(
+    network: Network, source: Path, folder: Path, texts: Sequence[str]
+) -> tuple[Agreement, ...]:
+    for name in (CONFIG, TOKENIZER, CARD):
+        if (source / name).is_file():
+            shutil.copyfile(source / name, folder / name)
+    _write(network, folder / ONNX)
+    quantise(folder / ONNX, folder / ONNX_INT8)
     reference = Tagger.from_network(network, "cpu")
     found = tuple(
-        _compare(reference, load(target, runtime=runtime), runtime, target / name, texts)
+        _compare(reference, load(folder, runtime=runtime), runtime, folder / name, texts)
         for runtime, name in (("onnx", ONNX), ("onnx-int8", ONNX_INT8))
     )
     if not found[0].score_difference <= LARGEST_DIFFERENCE:
-        for name in (ONNX, ONNX_INT8):
-            (target / name).unlink()
         raise DiscotagError(
             f"{source}: the export gives other scores than PyTorch, by up to "
             f"{found[0].score_difference:.2g}; nothing was written"

@@ -58,7 +58,9 @@ def read_config(folder: Path) -> tuple[dict[str, Any], ModelConfig]:
     try:
         data = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
-        raise InvalidModel(f"{folder}: not a model: it has no {CONFIG}") from None
+        inner = folder / "model"  # where a training leaves it
+        hint = f"; the model is in {inner}" if (inner / CONFIG).is_file() else ""
+        raise InvalidModel(f"{folder}: not a model: it has no {CONFIG}{hint}") from None
     except (OSError, ValueError, RecursionError) as error:
         raise InvalidModel(f"{path}: cannot be read: {error}") from None
     if not isinstance(data, dict) or KEY not in data:
@@ -189,6 +191,8 @@ def _chosen(folder: Path, runtime: str | None, device: str | None) -> str:
 def copy_model(source: Path, target: Path) -> None:
     """Copy the files of a model to a folder, which is made if need be."""
     target.mkdir(parents=True, exist_ok=True)
+    if source.resolve() == target.resolve():
+        return
     for name in FILES:
         if (source / name).is_file():
             shutil.copyfile(source / name, target / name)

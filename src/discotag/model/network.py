@@ -40,6 +40,9 @@ class Network(nn.Module):
         config: The rest. Where the encoder takes less than `config.window`, windows are shorter.
         tokenizer: The text of a `tokenizer.json`.
 
+    Raises:
+        InvalidModel: The encoder wants more than subwords, or takes too few of them.
+
     Attributes:
         config: With windows that fit the encoder.
         pieces: What makes subwords of words.
@@ -48,6 +51,9 @@ class Network(nn.Module):
 
     def __init__(self, encoder: PreTrainedModel, config: ModelConfig, tokenizer: str) -> None:
         super().__init__()
+        if encoder.config.is_encoder_decoder or not hasattr(encoder.config, "hidden_size"):
+            kind = encoder.config.model_type
+            raise InvalidModel(f"{kind} is no encoder of text; take one like BERT or DeBERTa")
         if getattr(encoder, "pooler", None) is not None:
             encoder.pooler = None  # type: ignore[assignment]
         self.config = _fitted(config, encoder)

@@ -114,15 +114,15 @@ class Pieces:
         """The sentences, each a list of words, as the encoder reads them."""
         known = self._remembered
         new = {word for words in sentences for word in words if word not in known}
+        if len(known) + len(new) > MOST_REMEMBERED:
+            # Another dictionary, not an emptied one: other threads may still look into this.
+            known = self._remembered = {}
+            new = {word for words in sentences for word in words}
         if new:
-            if len(known) + len(new) > MOST_REMEMBERED:
-                known.clear()
-                new = {word for words in sentences for word in words}
             known.update(self._cut(sorted(new)))
-        encoded = [self._encode([known[word] for word in words]) for words in sentences]
         if len(known) > MOST_REMEMBERED:
-            known.clear()
-        return encoded
+            self._remembered = {}
+        return [self._encode([known[word] for word in words]) for words in sentences]
 
     def _cut(self, words: list[str]) -> Iterator[tuple[str, tuple[int, ...]]]:
         """For each word its subwords; a word is cut the same way wherever it stands."""

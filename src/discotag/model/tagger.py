@@ -196,13 +196,21 @@ class Tagger:
                 )
 
     def save_pretrained(self, folder: str | Path) -> None:
-        """Write the model to a folder, from which `load` reads it."""
+        """Write the model to a folder, from which `load` reads it.
+
+        Raises:
+            DiscotagError: The tagger neither has a network nor was loaded from a folder.
+        """
         from discotag.model.files import copy_model
 
         if isinstance(self.scorer, TorchScorer):
             self.scorer.network.save_pretrained(folder)
         elif self.folder is not None:
             copy_model(self.folder, Path(folder))
+        else:
+            raise DiscotagError(
+                "this tagger was not loaded from a folder: there is nothing to save"
+            )
 
     def push_to_hub(self, name: str, *, private: bool = False) -> str:
         """Put the model on the Hugging Face hub, and return its address.
