@@ -177,6 +177,10 @@ def test_resume_with_other_input_is_refused(model, file, tmp_path):
     command = ["predict", file, "--lines", "--model", model, "--out", part, "--resume"]
     assert "part.jsonl:1: this is not document 1 of the input" in failed(*command)
     assert part.read_bytes() == before
+    with part.open("a") as stream:
+        stream.write(before.decode())
+    again = failed("predict", "something else", "--model", model, "--out", part, "--resume")
+    assert "part.jsonl: has 2 documents, but the input 1" in again
 
 
 @pytest.mark.parametrize("text", ["", "😕😕😕", "x" * 4000, "\u200b", "no " * 3000])

@@ -324,11 +324,17 @@ def _repair(out: Path) -> int:
 
 def _checked(documents: Iterator[Document], out: Path, done: int) -> Iterator[Document]:
     """The same documents; raises if those that are done are not in the output."""
+    number = 0
     with out.open("rb") as stream:
         for number, document in enumerate(documents, start=1):
             if number <= done:
                 _check_same(document, stream, out, number)
             yield document
+    if number < done:
+        raise DiscotagError(
+            f"{out}: has {done:,} documents, but the input {number:,}; "
+            "resume with the same input, or write to another file"
+        )
 
 
 def _check_same(document: Document, stream: IO[bytes], out: Path, number: int) -> None:
