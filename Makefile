@@ -30,11 +30,7 @@ $(VENV)/.bench: $(VENV)/.base
 	@touch $@
 
 demo: $(VENV)/.base
-	@$(BIN)/discotag scheme \
-	  "Chronic fatigue together with swollen and stiff knees and left elbows ." \
-	  --mention "Chronic fatigue" \
-	  --mention "swollen knees" --mention "swollen left elbows" \
-	  --mention "stiff knees" --mention "stiff left elbows"
+	@$(BIN)/discotag predict --sentences lines --format terminal docs/demo.txt
 
 test: lint tests
 
@@ -58,6 +54,9 @@ format: $(VENV)/.dev
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/scheme.py
 	$(BIN)/python benchmarks/inference.py
+	$(BIN)/python benchmarks/corpora.py
+	$(BIN)/python benchmarks/lexicon.py
+	$(BIN)/python benchmarks/prediction.py
 
 # make clean  remove the environment and caches
 clean:

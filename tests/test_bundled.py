@@ -1,0 +1,77 @@
+"""The model that comes with the package: found, small, quick, without PyTorch, and of use."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from discotag import load
+from discotag.model.files import BUNDLED
+
+SENTENCES = {
+    "The pain I was experiencing around the hipjoints was incredible.": {"pain hipjoints"},
+    "I had pain in arms and shoulders.": {"pain in arms", "pain in shoulders"},
+    "pain in arms and shoulders": {"pain in arms", "pain in shoulders"},
+    "I had terrible headaches.": {"terrible headaches"},
+    "It works well for me and I have no complaints.": set(),
+}
+
+
+@pytest.fixture(scope="module")
+def tagger():
+    return load()
+
+
+@pytest.mark.parametrize("text", SENTENCES)
+def test_finds(tagger, text):
+    (sentence,) = tagger(text)
+    assert {mention.text for mention in sentence.mentions} == SENTENCES[text]
+    assert all(0 < mention.score <= 1 for mention in sentence.mentions)
+
+
+def test_demo_shows_every_kind_of_mention(tagger):
+    text = (BUNDLED.parents[2] / "docs" / "demo.txt").read_text(encoding="utf-8")
+    documents = tagger(text.splitlines())
+    mentions = [mention for document in documents for mention in document.mentions]
+    assert any(mention.discontinuous for mention in mentions)
+    assert any(not mention.discontinuous for mention in mentions)
+    groups = [tagger.scheme.layers(len(each.words), each.mentions) for each in documents]
+    assert any(len(list(group.mentions)) > 2 for layer in groups for group in layer.sets)
+    inside = [
+        (group, mention)
+        for layer in groups
+        for group in layer.sets
+        for mention in layer.continuous
+        if group.start < mention.start and mention.end < group.end
+    ]
+    assert inside
+
+
+def test_is_small():
+    assert sum(path.stat().st_size for path in BUNDLED.iterdir()) < 30e6
+
+
+def test_card_has_figures_and_attribution():
+    card = (BUNDLED / "README.md").read_text(encoding="utf-8")
+    config = json.loads((BUNDLED / "config.json").read_text(encoding="utf-8"))["discotag"]
+    for name, figure in config["figures"].items():
+        assert f"| {name} | {figure:g} |" in card
+    assert "PsyTAR" in card
+    assert "CC BY 4.0" in card
+    assert config["licence"] == "cc-by-4.0"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_needs_little():
+    code = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from discotag import load\n"
+        "load()('Pain in arms and shoulders.')\n"
+        "assert not {'torch', 'transformers', 'scipy', 'onnx'} & set(sys.modules), 'heavy import'\n"
+        "lines = Path('/proc/self/status').read_text().splitlines()\n"
+        "print(*[line.split()[1] for line in lines if line.startswith('VmHWM')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(done.stdout) / 1024 < 350  # MiB
