@@ -136,6 +136,17 @@ def test_inline(model):
     assert shown.splitlines()[0] == "my arms hurt"
 
 
+def test_the_output_is_never_taken_for_input(model, file, tmp_path):
+    out = tmp_path / "out.jsonl"
+    command = ["predict", tmp_path, "--lines", "--model", model, "--out", out]
+    ok(*command)
+    ok(*command)
+    before = out.read_bytes()
+    assert [each["text"] for each in lines(before.decode())] == TEXTS
+    assert "out.jsonl: is what to tag" in failed("predict", out, "--model", model, "--out", out)
+    assert out.read_bytes() == before
+
+
 def test_resume_gives_what_one_run_gives(model, file, tmp_path):
     whole, part = tmp_path / "whole.jsonl", tmp_path / "part.jsonl"
     command = ["predict", file, "--lines", "--model", model, "--out"]

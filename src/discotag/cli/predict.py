@@ -144,7 +144,7 @@ def predict(
     if resume and (out is None or form is not Output.jsonl):
         raise typer.BadParameter("--resume needs --out, and --format jsonl")
     reporter = Reporter(skip_bad)
-    source = _Source(chosen_splitter(sentences, words), reporter, input_format, by_line)
+    source = _Source(chosen_splitter(sentences, words), reporter, input_format, by_line, out)
     documents = source.documents(given)
 
     from discotag.model.files import load
@@ -168,16 +168,33 @@ class _Source:
     """What is to be tagged, a document at a time."""
 
     def __init__(
-        self, splitter: Splitter, reporter: Reporter, form: str | None, by_line: bool
+        self,
+        splitter: Splitter,
+        reporter: Reporter,
+        form: str | None,
+        by_line: bool,
+        out: Path | None,
     ) -> None:
         self.splitter = splitter
         self.reporter = reporter
         self.form = form
         self.by_line = by_line
+        self.out = out
 
     def documents(self, given: list[str]) -> Iterator[Document]:
-        """The documents of all arguments; names of files that are not there are refused at once."""
-        return self._documents([(each, _path(each)) for each in given])
+        """The documents of all arguments.
+
+        Names of files that are not there are refused at once, and so is a file that would be
+        written over while it is read.
+        """
+        found = [(each, _path(each)) for each in given]
+        for _, path in found:
+            if path is not None and path.is_file() and self._is_output(path):
+                raise DiscotagError(f"{path}: is what to tag, so --out must be another file")
+        return self._documents(found)
+
+    def _is_output(self, path: Path) -> bool:
+        return self.out is not None and self.out.exists() and path.samefile(self.out)
 
     def _documents(self, given: list[tuple[str, Path | None]]) -> Iterator[Document]:
         for text, path in given:
@@ -191,7 +208,7 @@ class _Source:
     def _folder(self, folder: Path) -> Iterator[Document]:
         from discotag.corpora.files import files_in
 
-        files = files_in(folder)
+        files = [file for file in files_in(folder) if not self._is_output(file)]
         known = PLAIN_SUFFIXES | LINE_SUFFIXES if self.form is None else {PLAIN}
         if self.form not in (None, PLAIN) or any(file.suffix == ".ann" for file in files):
             yield from self._corpus(folder)
