@@ -14,7 +14,7 @@ from discotag.training.runs import make_network
 from discotag.training.settings import OBJECTIVES, Settings
 from discotag.training.teachers import teach
 from discotag.training.trainer import Diverged, best_of, fit
-from learnable import CROSSED, SENTENCES, learnable_encoder
+from learnable import CROSSED, SENTENCES, learnable_encoder, sentence
 
 FAST = {"epochs": 20, "rate": 5e-3, "batch_size": 2, "dropout": 0.0}
 
@@ -52,6 +52,22 @@ def test_every_objective_learns_by_heart(encoder, objective):
     ]
     # What does not fit the scheme is still evaluated.
     assert Examined(network, dev).score(network).all.micro.gold == 10
+
+
+def test_development_data_are_read_as_by_a_tagger(encoder, monkeypatch):
+    from discotag.model import decoding
+    from discotag.model.tagger import Tagger
+
+    network = _network(Settings(encoder=str(encoder), **FAST), seed=2).eval()
+    torch.nn.init.normal_(network.linear.weight)
+    sentences = [*SENTENCES, sentence("")]
+    found = Examined(network, sentences).predict(network)
+    assert found == [frozenset(each.mentions) for each in Tagger.from_network(network)(sentences)]
+    assert any(mention.discontinuous for each in found for mention in each)
+    monkeypatch.setattr(decoding, "MOST_MENTIONS", 0)
+    with pytest.warns(decoding.TooManyMentions):
+        fewer = Examined(network, sentences).predict(network)
+    assert not any(mention.discontinuous for each in fewer for mention in each)
 
 
 def test_all_parameters_decay_and_the_rate_is_a_cosine_with_warmup(encoder, monkeypatch):

@@ -37,6 +37,30 @@ class TooManyMentions(UserWarning):
     """A mention set was left out, because it stands for more mentions than anyone could read."""
 
 
+def read_mentions(scheme: Scheme, tags: Sequence[int]) -> list[Mention]:
+    """The mentions that tags, given as indices into `scheme.tags`, stand for, sorted.
+
+    A mention set that stands for too many is left out, with the warning `TooManyMentions`.
+
+    Example:
+        >>> read_mentions(Scheme(("ADR",)), [0, 1, 2])
+        [Mention(label='ADR', fragments=((1, 3),), text=None, score=None)]
+    """
+    layers = scheme.read([scheme.tags[tag] for tag in tags])
+    kept = []
+    for group in layers.sets:
+        number = prod(len(parts) for parts in group.slots if parts)
+        if number <= MOST_MENTIONS:
+            kept.append(group)
+        else:
+            warnings.warn(
+                f"a mention set of {number} mentions was left out: a set may have {MOST_MENTIONS}",
+                TooManyMentions,
+                stacklevel=2,
+            )
+    return sorted(Layers(layers.length, tuple(kept), layers.continuous).mentions)
+
+
 class Decoder:
     """The best mentions, and others, of sentences that have scores.
 
@@ -70,7 +94,7 @@ class Decoder:
             if not busy:
                 continue
             listed = [
-                self._read(row[: lengths[place]])
+                read_mentions(self.scheme, row[: lengths[place]])
                 for place, row in zip(busy, tags[busy].tolist(), strict=True)
             ]
             chances = mention_probabilities(
@@ -89,9 +113,9 @@ class Decoder:
         """For each sentence the k best sets of mentions with their probabilities, best first.
 
         A probability is exact: that the mentions of the sentence are these and no others. With
-        semantic naming it is a sum over all namings.
+        semantic naming it is a sum over all namings, and sets are found among the 2k best taggings.
         """
-        # Under semantic naming, several sequences stand for the same mentions.
+        # Under semantic naming, several taggings stand for the same mentions.
         more = 1 if self.scheme.structural else 2
         found: list[list[tuple[float, list[Mention]]]] = [[(1.0, [])] for _ in sentences]
         for numbers in _batches(sentences, k):
@@ -107,7 +131,7 @@ class Decoder:
                 for row, value in zip(tags[place].tolist(), best[place].tolist(), strict=True):
                     if value == -np.inf:
                         break
-                    mentions = frozenset(self._read(row[: lengths[place]]))
+                    mentions = frozenset(read_mentions(self.scheme, row[: lengths[place]]))
                     if mentions not in sets:
                         if not self.scheme.structural:
                             value = self._log_sum(sentences[number], mentions)
@@ -117,23 +141,6 @@ class Decoder:
                     (round(chance, DIGITS), sorted(mentions)) for mentions, chance in ranked
                 ]
         return found
-
-    def _read(self, tags: Sequence[int]) -> list[Mention]:
-        names = self.scheme.tags
-        layers = self.scheme.read([names[tag] for tag in tags])
-        kept = []
-        for group in layers.sets:
-            number = prod(len(parts) for parts in group.slots if parts)
-            if number <= MOST_MENTIONS:
-                kept.append(group)
-            else:
-                warnings.warn(
-                    f"a mention set of {number} mentions was left out: a set may have "
-                    f"{MOST_MENTIONS}",
-                    TooManyMentions,
-                    stacklevel=2,
-                )
-        return sorted(Layers(layers.length, tuple(kept), layers.continuous).mentions)
 
     def _log_sum(self, scores: Numbers, mentions: frozenset[Mention]) -> float:
         """The log-sum over the sequences that stand for exactly these mentions."""

@@ -164,7 +164,8 @@ class Tagger:
 
         Args:
             items: As for `predict`.
-            k: How many; there may be fewer.
+            k: How many; there may be fewer. With semantic naming they are found among the 2k best
+                taggings, so one whose probability is spread over many namings may be missed.
             batch_size: As for `predict`.
 
         Returns:

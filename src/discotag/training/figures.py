@@ -11,6 +11,7 @@ from torch import Tensor
 
 from discotag.evaluation import Scores, score
 from discotag.mentions import Mention, Sentence
+from discotag.model.decoding import read_mentions
 from discotag.model.network import Network
 from discotag.model.pieces import Encoded, collate
 
@@ -35,11 +36,12 @@ class Examined:
         self.batches = list(_batches(encoded, network.pieces.pad_id))
 
     def predict(self, network: Network, *, bf16: bool = False) -> list[frozenset[Mention]]:
-        """The most probable mentions of each sentence."""
+        """The most probable mentions of each sentence, as a `Tagger` gives them."""
         found: list[frozenset[Mention]] = [frozenset()] * len(self.sentences)
-        for numbers, mentions in self.over_scores(network, network.layer.decode_mentions, bf16):
-            for number, each in zip(numbers, mentions, strict=True):
-                found[number] = each
+        for numbers, rows in self.over_scores(network, network.layer.decode, bf16):
+            for number, tags in zip(numbers, rows.tolist(), strict=True):
+                words = len(self.sentences[number].words)
+                found[number] = frozenset(read_mentions(network.layer.scheme, tags[:words]))
         return found
 
     def score(self, network: Network, *, bf16: bool = False) -> Scores:
