@@ -1,5 +1,6 @@
 from discotag import Mention, Scheme, Sentence
 from discotag.render import draw_layers, draw_mentions
+from discotag.words import Marked, Splitter
 
 SCHEME = Scheme(("ADR",))
 WORDS = "pain in arms and shoulders".split()
@@ -62,3 +63,18 @@ def test_a_label_too_long_for_its_bracket_is_left_out():
     long = Scheme(("AnExtraordinarilyLongLabel",))
     mentions = [Mention(long.labels[0], [(0, 1), (2, 3)])]
     assert layers(["a", "b", "c"], mentions, 80, long)[0] == "╭──────────────╮"
+
+
+def test_text_is_drawn_as_it_is_written():
+    text = "Sore (left) toes,  and knees."
+    sentence = Splitter().document(text, [Marked("X", ((0, 4), (23, 28))), Marked("X", ((5, 16),))])
+    assert rows(draw_mentions(sentence.sentences[0], width=80)) == [
+        "Sore (left) toes, and knees.",
+        "━━━━┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄━━━━━   X",
+        "     ━━━━━━━━━━━              X",
+    ]
+
+
+def test_a_text_without_words_between_has_no_gaps():
+    assert draw_mentions(Splitter().sentence("漢字"), width=80).plain == "漢字\n"
+    assert draw_mentions(Splitter().sentence(" "), width=80).plain == ""

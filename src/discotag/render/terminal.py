@@ -1,9 +1,10 @@
-"""Sentences drawn for the terminal: one column a word, one row a mention."""
+"""Sentences drawn for the terminal: one row a mention."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
 from rich.cells import cell_len
@@ -19,7 +20,9 @@ COVERED, GAP = "━", "┄"
 
 
 def draw_mentions(sentence: Sentence, *, width: int) -> Text:
-    """The words, and below them a row for each mention: `━` its words, `┄` its gaps.
+    """The text, and below it a row for each mention: `━` its words, `┄` its gaps.
+
+    Where the text is not known, it is the words with spaces between them.
 
     At the end of a row stands the label and, where it is known, the probability.
 
@@ -30,7 +33,8 @@ def draw_mentions(sentence: Sentence, *, width: int) -> Text:
     labels = sorted({mention.label for mention in sentence.mentions})
     style = {label: LABEL_STYLES[n % len(LABEL_STYLES)] for n, label in enumerate(labels)}
     margin = max((cell_len(_caption(m)) for m in sentence.mentions), default=0) + 1
-    sizes = [_size(word) for word in sentence.words]
+    widths = [cell_len(printable(word)) for word in sentence.words]
+    sizes = [width + gap for width, gap in zip(widths, _gaps(sentence), strict=True)]
     drawing = Text()
     blocks = list(_blocks(sizes, width - margin))
     starts = [first for first, _ in blocks]
@@ -43,7 +47,7 @@ def draw_mentions(sentence: Sentence, *, width: int) -> Text:
         drawing.append_text(_row(sentence.words[first:last], sizes[first:last]))
         drawing.append("\n")
         for mention in mentions:
-            bar = "".join(_bar(mention, sizes, first, last))
+            bar = "".join(_bar(mention, widths, sizes, first, last))
             drawing.append(f"{bar} {_caption(mention)}\n", style=style[mention.label])
     return drawing
 
@@ -111,12 +115,21 @@ def _row(cells: Iterable[str], sizes: Sequence[int], styles: Sequence[str] | Non
     return row
 
 
-def _bar(mention: Mention, sizes: Sequence[int], first: int, last: int) -> Iterator[str]:
+def _gaps(sentence: Sentence) -> list[int]:
+    """For each word 1 if a space stands after it, else 0; the last has one."""
+    if not sentence.offsets:
+        return [1] * len(sentence.words)
+    return [int(end < start) for (_, end), (start, _) in pairwise(sentence.offsets)] + [1]
+
+
+def _bar(
+    mention: Mention, widths: Sequence[int], sizes: Sequence[int], first: int, last: int
+) -> Iterator[str]:
     covered = set(mention.words)
     for word in range(first, last):
         if word in covered:
             joined = COVERED if word + 1 in covered else GAP if word + 1 < mention.end else " "
-            yield COVERED * (sizes[word] - 1) + joined
+            yield COVERED * widths[word] + joined * (sizes[word] - widths[word])
         else:
             inside = mention.start < word < mention.end
             yield (GAP if inside else " ") * sizes[word]
