@@ -82,11 +82,12 @@ def test_every_parameter_but_none_else_is_trained(network):
     assert [name for name, each in network.named_parameters() if each.grad is None] == []
 
 
-def test_windows_fit_the_encoder(tmp_path):
-    tiny_encoder(tmp_path, positions=20)
-    network = Network.from_encoder(tmp_path, ModelConfig(Scheme(labels=("ADR",))))
+def test_windows_fit_the_encoder(tmp_path, monkeypatch):
+    tiny_encoder(tmp_path / "small", positions=20)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    network = Network.from_encoder("~/small", ModelConfig(Scheme(labels=("ADR",))))
     assert (network.config.window, network.config.overlap) == (20, 10)
-    assert network.config.encoder == tmp_path.name
+    assert network.config.encoder == "small"
     assert scores(network, [WORDS * 4])[0].shape == (len(WORDS) * 4, 9)
 
 

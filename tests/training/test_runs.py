@@ -16,7 +16,7 @@ from discotag.training.checkpoints import COMPLETE, found_in, last_complete, rem
 from discotag.training.progress import Silent
 from discotag.training.runs import RunError, Sources, run
 from discotag.training.settings import Settings
-from learnable import CROSSED, SENTENCES, learnable_encoder, write_jsonl
+from learnable import CROSSED, SENTENCES, learnable_encoder, sentence, write_jsonl
 
 FAST = {"epochs": 40, "rate": 5e-3, "batch_size": 2, "dropout": 0.1}
 PROGRAM = """
@@ -191,8 +191,9 @@ def test_a_bar_is_taken_down_whatever_happens(place, tmp_path):
 
 
 def test_development_data_without_mentions_is_refused(place, tmp_path):
-    dev = write_jsonl([SENTENCES[-1]], tmp_path / "dev.jsonl")
-    with pytest.raises(DiscotagError, match=r"dev\.jsonl: it has no mention to choose"):
+    other = sentence("pain in my arms", [(0, 1)], label="X")
+    dev = write_jsonl([SENTENCES[-1], other], tmp_path / "dev.jsonl")
+    with pytest.raises(DiscotagError, match=r"dev\.jsonl: it has no mention of ADR to choose"):
         run(Sources(place / "train.jsonl", dev), _settings(place), tmp_path / "run", Silent())
 
 

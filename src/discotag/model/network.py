@@ -108,8 +108,9 @@ class Network(nn.Module):
         """
         from transformers import AutoModel
 
-        folder = Path(name)
+        folder = Path(name).expanduser()
         if folder.is_dir():
+            name = folder
             check_weights(folder)
         try:
             with _quiet():

@@ -138,8 +138,11 @@ def run(sources: Sources, settings: Settings, out: Path, listener: Listener) -> 
     claim(out, settings, sources.digests(), write=main)
     material = choose(read_sentences(sources.train, settings.labels), settings)
     dev = read_sentences(sources.dev, settings.labels)
-    if not any(each.mentions for each in dev):
-        raise DiscotagError(f"{sources.dev}: it has no mention to choose the best epoch by")
+    learned = material.scheme.labels
+    if not any(mention.label in learned for each in dev for mention in each.mentions):
+        raise DiscotagError(
+            f"{sources.dev}: it has no mention of {', '.join(learned)} to choose the best epoch by"
+        )
     test = None if sources.test is None else read_sentences(sources.test, settings.labels)
     if main:
         write_left_out(material.left_out, out / LEFT_OUT)
