@@ -83,7 +83,7 @@ def test_files_that_are_missing_or_damaged(copy):
     (copy / "model.onnx").write_bytes(b"no model")
     refused(copy, "model.onnx: onnxruntime cannot load it", runtime="onnx")
     (copy / "tokenizer.json").write_text("{}")
-    refused(copy, "not a tokenizer that can be read", runtime="torch")
+    refused(copy, r"tokenizer\.json: not a tokenizer that can be read", runtime="torch")
     (copy / "tokenizer.json").unlink()
     refused(copy, "tokenizer.json cannot be read", runtime="torch")
 

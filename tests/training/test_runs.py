@@ -131,10 +131,10 @@ def test_a_finished_run_and_other_settings_and_data_get_one_line(place, uninterr
     runs.claim(tmp_path / "run", _settings(place), sources.digests(), write=True)  # not begun yet
     (tmp_path / "run" / "checkpoints" / "seed-1" / "checkpoint-3").mkdir(parents=True)
     runs.claim(tmp_path / "run", _settings(place), sources.digests(), write=True)
-    with pytest.raises(RunError, match="other settings: rate was 0.005"):
+    with pytest.raises(RunError, match=r"other settings \(rate was 0\.005\); give"):
         run(sources, _settings(place, rate=1e-3), tmp_path / "run", Silent())
     other = write_jsonl(SENTENCES[:2], tmp_path / "other.jsonl")
-    with pytest.raises(RunError, match="other data: dev"):
+    with pytest.raises(RunError, match=r"other data \(dev\); give"):
         run(Sources(sources.train, other), _settings(place), tmp_path / "run", Silent())
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").write_text("mine")

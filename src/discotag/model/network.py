@@ -22,7 +22,7 @@ from discotag.model.files import (
     write_texts,
 )
 from discotag.model.layer import TaggingLayer
-from discotag.model.pieces import Pieces
+from discotag.model.pieces import InvalidTokenizer, Pieces
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -159,7 +159,10 @@ class Network(nn.Module):
             tokenizer = (folder / TOKENIZER).read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise InvalidModel(f"{folder}: {TOKENIZER} cannot be read: {error}") from None
-        network = cls(encoder, config, tokenizer)
+        try:
+            network = cls(encoder, config, tokenizer)
+        except InvalidTokenizer as error:
+            raise InvalidModel(f"{folder / TOKENIZER}: {error}") from None
         try:
             load_model(network, str(weights))
         except (RuntimeError, SafetensorError, OSError) as error:

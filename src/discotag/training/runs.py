@@ -356,11 +356,17 @@ def claim(
         other = [name for name in now if before.get(name) != now[name]]
         if other:
             changes = ", ".join(f"{name} was {before.get(name)!r}" for name in other)
-            raise RunError(f"{out}: holds a run with other settings: {changes}")
+            raise RunError(
+                f"{out}: holds a run with other settings ({changes}); give the same, or another "
+                "folder with --out"
+            )
         known = json.loads((out / SOURCES).read_text(encoding="utf-8"))
         changed = [name for name in digests if known.get(name) != list(digests[name])]
         if changed:
-            raise RunError(f"{out}: holds a run with other data: {', '.join(changed)}")
+            raise RunError(
+                f"{out}: holds a run with other data ({', '.join(changed)}); give the same, or "
+                "another folder with --out"
+            )
     elif write and out.is_dir() and not (out / SOURCES).exists():
         ours = {SETTINGS, f"{SETTINGS}{PART}", f"{SOURCES}{PART}"}
         if any(path.name not in ours for path in out.iterdir()):
