@@ -122,6 +122,13 @@ def test_an_export_that_differs_is_not_kept(exported, tmp_path, monkeypatch):
     assert left.read_text() == "what was there"
 
 
+def test_an_export_is_never_left_unchecked(exported, tmp_path):
+    folder, _ = exported
+    with pytest.raises(DiscotagError, match="there is no text to compare the answers on"):
+        export(folder / "model", tmp_path / "out", [" ", ""])
+    assert not (tmp_path / "out").exists()
+
+
 def test_quantised_products_are_near(tmp_path, monkeypatch):
     """Against a matrix product and a table of our own, rows of zeros included."""
     from onnx import TensorProto, checker, helper, numpy_helper, save

@@ -91,10 +91,12 @@ def export(
 
     Raises:
         InvalidModel: The model cannot be read, or not exported.
-        DiscotagError: The export in floats gives other scores than PyTorch, or cannot be written;
-            the target is then as it was.
+        DiscotagError: The export in floats gives other scores than PyTorch, or cannot be written,
+            or there is nothing to compare it on; the target is then as it was.
     """
     source, target = Path(source), Path(target)
+    if not any(text.strip() for text in texts):
+        raise DiscotagError("there is no text to compare the answers on")
     network = Network.from_pretrained(source)
     if hasattr(network.encoder, "set_attn_implementation"):
         # As plain products and sums attention becomes half as many nodes as the fused one does,
