@@ -216,6 +216,20 @@ def test_several_seeds_keep_the_best(place, tmp_path):
     assert figures["test"] == figures["dev"]
 
 
+def test_killed_at_the_very_end_it_trains_nothing_again(place, tmp_path, monkeypatch):
+    settings = _settings(place, epochs=2)
+    sources = Sources(place / "train.jsonl", place / "train.jsonl")
+    with monkeypatch.context() as patch:
+        patch.setattr(runs, "_finish", lambda *_: {})
+        run(sources, settings, tmp_path / "run", Silent())
+    weights = tmp_path / "run" / "checkpoints" / "seed-1" / "model" / "model.safetensors"
+    before = weights.read_bytes()
+    monkeypatch.setattr(runs, "_train_seed", None)
+    figures = run(sources, settings, tmp_path / "run", Silent())
+    assert figures["best_seed"] == 1
+    assert _weights(tmp_path / "run") == before
+
+
 def test_two_processes_have_the_loss_curve_of_one(place, tmp_path):
     settings = _settings(place, dropout=0.0, epochs=6)
     sources = Sources(place / "train.jsonl", place / "train.jsonl")

@@ -136,6 +136,12 @@ def run(sources: Sources, settings: Settings, out: Path, listener: Listener) -> 
     """
     main = os.environ.get("RANK", "0") == "0"
     claim(out, settings, sources.digests(), write=main)
+    # Looked for at once: when all are done, the first process will soon remove their folders.
+    folders = {
+        seed: out / CHECKPOINTS / f"seed-{seed}"
+        for seed in range(settings.seed, settings.seed + settings.seeds)
+    }
+    pending = {seed: each for seed, each in folders.items() if not (each / RESULT).exists()}
     material = choose(read_sentences(sources.train, settings.labels), settings)
     dev = read_sentences(sources.dev, settings.labels)
     learned = material.scheme.labels
@@ -146,16 +152,16 @@ def run(sources: Sources, settings: Settings, out: Path, listener: Listener) -> 
     test = None if sources.test is None else read_sentences(sources.test, settings.labels)
     if main:
         write_left_out(material.left_out, out / LEFT_OUT)
-    teacher, unlabelled = _taught(sources, settings, material)
+    teacher, unlabelled = _taught(sources, settings, material) if pending else (None, [])
     try:
-        for seed in range(settings.seed, settings.seed + settings.seeds):
-            folder = out / CHECKPOINTS / f"seed-{seed}"
-            if not (folder / RESULT).exists():
-                _train_seed(
-                    seed, folder, settings, material, dev, test, teacher, unlabelled, listener,
-                    out, main,
-                )  # fmt: skip
-        return _finish(out, sources, settings, material, dev, test) if main else {}
+        for seed, folder in pending.items():
+            _train_seed(
+                seed, folder, settings, material, dev, test, teacher, unlabelled, listener,
+                out, main,
+            )  # fmt: skip
+        if not main:
+            return {}
+        return _finish(out, list(folders.values()), sources, settings, material, dev, test)
     except OSError as error:
         raise RunError(f"{error.filename or out}: {error.strerror}; the run can go on") from error
     finally:
@@ -262,6 +268,7 @@ def _train_seed(
 
 def _finish(
     out: Path,
+    folders: Sequence[Path],
     sources: Sources,
     settings: Settings,
     material: Material,
@@ -271,10 +278,7 @@ def _finish(
     """Choose the best seed and write its model, the figures and the curve."""
     from discotag.model.network import Network
 
-    seeds = [
-        json.loads((out / CHECKPOINTS / f"seed-{seed}" / RESULT).read_text(encoding="utf-8"))
-        for seed in range(settings.seed, settings.seed + settings.seeds)
-    ]
+    seeds = [json.loads((each / RESULT).read_text(encoding="utf-8")) for each in folders]
     best = max(seeds, key=lambda result: float(result["dev"]["all"]["f1"]))
     figures = {
         "settings": settings.as_data(),
@@ -297,7 +301,7 @@ def _finish(
         },
         "seeds": seeds,
     }
-    network = Network.from_pretrained(out / CHECKPOINTS / f"seed-{best['seed']}" / MODEL)
+    network = Network.from_pretrained(folders[seeds.index(best)] / MODEL)
     measured = {
         f"{part} F1, {name.replace('_', ' ')}": round(100 * best[part][name]["f1"], 2)
         for part in ("dev", "test")
