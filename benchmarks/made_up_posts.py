@@ -98,17 +98,53 @@ LINKS = (", ", ", ", " and ", "; ", ", plus ", ", also ", " along with ", ", and
 """Between the patterns of a line that has several."""
 
 
+ALL_LINKS = (" and ", " and ", " and ", " or ", " & ", ", ", "/", ", and ", " as well as ")
+SHARING_LINKS = (" and ", " and ", " and ", " or ", " & ", "/", " as well as ")
+"""Before the last of several parts of a set; a comma alone mostly begins another mention."""
+
+
+class ListDraw(random.Random):
+    """Draws lines of which many list whole mentions, and many name a drug."""
+
+
+DRUG_FRAMES = (
+    "DRUG - {}.|DRUG: {}.|Took DRUG for 3 years: {}.|DRUG gave me {}.|I was on DRUG and had {}.|"
+    "DRUG 20mg, {}.|Started DRUG in May, {} by June.|DRUG {}|After DRUG I got {}.|"
+    "My doctor put me on DRUG and DRUG, now I have {}.|Switched from DRUG to DRUG because of {}.|"
+    "I blame DRUG for {}.|Could DRUG be the cause of {}?"
+).split("|")
+DRUGS = (
+    "Zoloft|Prozac|Wellbutrin|Accutane|warfarin|metformin|lisinopril|amlodipine|prednisone|Humira|"
+    "methotrexate|ibuprofen|naproxen|levothyroxine|gabapentin|Ambien|Xanax|tramadol|omeprazole|"
+    "tamoxifen|aspirin|insulin|penicillin|Tylenol|Adderall|codeine"
+).split("|")
+SYLLABLES = "zo|ra|ven|lo|mi|tra|pex|di|cor|val|ne|sta|bu|xan|fli|to|ge|ry|qua|ter".split("|")
+DRUG_SHARE = 0.4
+
+
+def drug(draw: random.Random) -> str:
+    """A drug, or what sounds like one."""
+    if draw.random() < 0.5:
+        return draw.choice(DRUGS)
+    name = "".join(draw.choices(SYLLABLES, k=draw.choice((2, 3))))
+    name += draw.choice(("in", "ol", "ex", "il", "an", "one", "ide"))
+    return draw.choice((name, name.capitalize(), name.capitalize()))
+
+
 def make(draw: random.Random, rare: list[str], share: float) -> tuple[str, list[Marked]]:
     """A line and the mentions in it; with this probability one more pattern, and again."""
-    pattern = draw.choice(PATTERNS)(draw, rare)
+    patterns = PATTERNS + LISTS if isinstance(draw, ListDraw) else PATTERNS
+    pattern = draw.choice(patterns)(draw, rare)
     if pattern.startswith("!"):
         return read(pattern.removeprefix("!"))
     parts = [pattern]
     while share and len(parts) < MOST_PATTERNS and draw.random() < share:
-        more = draw.choice(PATTERNS)(draw, rare)
+        more = draw.choice(patterns)(draw, rare)
         if not more.startswith("!"):
             parts += [draw.choice(LINKS), more]
     frame = draw.choice(FRAMES)
+    if isinstance(draw, ListDraw) and draw.random() < DRUG_SHARE:
+        frame = re.sub("DRUG", lambda _: drug(draw), draw.choice(DRUG_FRAMES))
     if frame.startswith("{}"):
         parts[0] = capitalised(parts[0])
     before, after = frame.split("{}")
@@ -147,9 +183,7 @@ def several(draw: random.Random, items: list[str], slot: str, most: int = 3) -> 
     """Two or more different items, listed."""
     number = min(draw.choice((2, 2, 2, 3, most)), len(items))
     chosen = [f"[{slot} {item}]" for item in draw.sample(items, number)]
-    link = draw.choice(
-        (" and ", " and ", " and ", " or ", " & ", ", ", "/", ", and ", " as well as ")
-    )
+    link = draw.choice(SHARING_LINKS if isinstance(draw, ListDraw) else ALL_LINKS)
     return ", ".join(chosen[:-1]) + link + chosen[-1]
 
 
@@ -254,6 +288,27 @@ def nothing_shared(draw: random.Random, rare: list[str]) -> str:
     return draw.choice((others, f"{others} and {place}", f"{place}, {others}"))
 
 
+def whole_list(draw: random.Random, rare: list[str]) -> str:
+    """muscle pain, weakness in both legs, memory problems: each is whole."""
+    items = []
+    for _ in range(draw.randint(3, 6)):
+        kind = draw.randrange(5)
+        if kind == 0:
+            beginning = draw.choice(list(SHARED))
+            items.append(f"{beginning} {draw.choice(SHARED[beginning].split('|'))}")
+        elif kind == 1:
+            end = draw.choice(list(ENDED))
+            items.append(f"{draw.choice(ENDED[end].split('|'))} {end}")
+        elif kind == 2:
+            place = f"{where(draw)} {draw.choice(body(draw, rare))}"
+            items.append(f"{draw.choice(FEELINGS)} {place}")
+        else:
+            items.append(draw.choice(WHOLE if kind == 3 else FEELINGS))
+    last = draw.choice((", ", ", ", " and ", ", and "))
+    marked = [f"[c {item}]" for item in items]
+    return ", ".join(marked[:-1]) + last + marked[-1]
+
+
 def no_mention(draw: random.Random, rare: list[str]) -> str:
     """Lines that look alike and report nothing."""
     first, second = draw.sample(BODY, 2)
@@ -275,15 +330,22 @@ PATTERNS = (
 )  # fmt: skip
 
 
-def made_up_posts(number: int, seed: int = 0, share: float = 0.0) -> Iterator[Document]:
+LISTS = (whole_list,) * 8
+
+
+def made_up_posts(
+    number: int, seed: int = 0, share: float = 0.0, *, lists: bool = False
+) -> Iterator[Document]:
     """So many documents of one line each; always the same for the same seed.
 
     Args:
         number: How many.
         seed: Decides what is drawn.
         share: So often a line has one more pattern: sets side by side, which share nothing.
+        lists: Many lines list whole mentions or name a drug, and a comma alone never stands
+            inside a set.
     """
-    draw = random.Random(seed)
+    draw = (ListDraw if lists else random.Random)(seed)
     rare = sorted(term for term in Lexicon.default().terms if term.isascii() and len(term) < 20)
     splitter = Splitter("whole")
     seen = set[str]()
@@ -300,9 +362,10 @@ def main() -> None:
     parser.add_argument("--number", type=int, default=30)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--share", type=float, default=0.0, help="of lines with one more pattern")
+    parser.add_argument("--lists", action="store_true", help="with many lists of whole mentions")
     parser.add_argument("--out", help="a JSON-lines file; by default they are printed")
     arguments = parser.parse_args()
-    posts = made_up_posts(arguments.number, arguments.seed, arguments.share)
+    posts = made_up_posts(arguments.number, arguments.seed, arguments.share, lists=arguments.lists)
     if arguments.out:
         from discotag.corpora import write
 

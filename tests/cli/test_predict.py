@@ -207,6 +207,7 @@ def test_bad_input_ends_in_one_line(model, tmp_path):
     binary.write_bytes(bytes(range(256)) * 10)
     assert "binary.txt:2: byte 0x80 is not UTF-8" in failed("predict", binary, "--model", model)
     assert failed("predict", "reviwes.txt").endswith("there is no such file or folder\n")
+    assert failed("predict", "scan.png").endswith("there is no such file or folder\n")
     assert "there is no such folder" in failed("predict", "a", "--model", tmp_path / "none")
     binary.rename(tmp_path / "binary.dat")
     assert "no file in this folder is text" in failed("predict", tmp_path, "--model", model)
@@ -227,6 +228,7 @@ def test_bad_input_ends_in_one_line(model, tmp_path):
         ["--format", "brat", "--out", "x", "--resume"],
         ["--min-score", "2"],
         ["--batch-size", "0"],
+        ["--from", "foo"],
     ],
 )
 def test_wrong_usage_exits_2(arguments):
@@ -269,3 +271,10 @@ def test_export_says_how_it_compares(model, tmp_path):
 def test_help_has_examples():
     assert "discotag predict" in ok("predict", "--help")
     assert "discotag export" in ok("export", "--help")
+
+
+def test_a_file_of_no_known_format_is_text(model, tmp_path):
+    note = tmp_path / "visit.note"
+    note.write_text("sore arms and legs")
+    (found,) = lines(discotag("predict", note, "--model", model).stdout.decode())
+    assert (found["id"], found["text"]) == ("visit", "sore arms and legs")

@@ -96,3 +96,18 @@ def test_bad_input_gets_one_line(place, tmp_path, arguments, error, message):
 def test_bad_usage_is_said_as_such(place, tmp_path):
     assert call(place).exit_code == 2  # no --out
     assert call(place, "--out", tmp_path / "run", "--objective", "crf").exit_code == 2
+
+
+def test_without_pytorch_it_says_what_to_install(tmp_path, monkeypatch):
+    import builtins
+
+    real = builtins.__import__
+
+    def missing(name, *rest):
+        if name == "discotag.training.runs":
+            raise ModuleNotFoundError("No module named 'torch'", name="torch")
+        return real(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+    with pytest.raises(DiscotagError, match=r"training needs torch: pip install 'discotag\[train"):
+        train(tmp_path / "t.jsonl", dev=tmp_path / "d.jsonl", out=tmp_path / "o")

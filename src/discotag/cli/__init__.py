@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from io import TextIOWrapper
+from typing import Annotated
 
 import typer
 
+from discotag import __version__
 from discotag.cli import (
     corpus_check,
     corpus_convert,
@@ -33,6 +35,26 @@ corpus = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        print(f"discotag {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Show the version and exit.", callback=_show_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """What stands before a command."""
+
+
 app.command("predict")(predict.predict)
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)

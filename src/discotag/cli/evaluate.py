@@ -127,12 +127,14 @@ def evaluate(
             systems.append(_compared(path, pairs, errors))
     if not systems[0].tallies:
         raise EvaluationError(f"{gold}: there is no sentence to score")
-    for system in systems:
-        if not no_intervals:
-            _find_intervals(system, by, seed)
     compared = None
-    if other is not None:
-        compared = compare(*(system.units(by) for system in systems), seed=seed)
+    try:
+        for system in systems if not no_intervals else ():
+            system.intervals = intervals(system.units(by), seed=seed)
+        if other is not None:
+            compared = compare(*(system.units(by) for system in systems), seed=seed)
+    except EvaluationError as error:  # the figures are good without them
+        _say(f"figures alone: {error}")
     if as_json:
         data = _data(systems, compared, by, seed)
         print(json.dumps(data, ensure_ascii=False))
@@ -174,13 +176,6 @@ def _compared(path: Path, pairs: Iterable[Pair], with_errors: bool) -> _System:
     except EvaluationError as error:
         raise EvaluationError(f"{path}: {error}") from error
     return system
-
-
-def _find_intervals(system: _System, by: Unit, seed: int) -> None:
-    try:
-        system.intervals = intervals(system.units(by), seed=seed)
-    except EvaluationError as error:  # the figures are good without them
-        _say(f"no intervals: {error}")
 
 
 def _say(message: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -37,6 +38,9 @@ PLAIN: Final = "text"
 """The format of a text without any marks."""
 
 PLAIN_SUFFIXES: Final = frozenset({"", ".txt", ".text", ".md"})
+ENDING: Final = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,5}")
+"""Of names of files; a word that ends so is taken for one."""
+
 LINE_SUFFIXES: Final = frozenset({".jsonl", ".ndjson"})
 
 MOST_BYTES: Final = 4 << 20
@@ -133,6 +137,10 @@ def predict(
 
     cat note.txt | discotag predict --format inline
     """
+    from discotag.corpora import FORMATS
+
+    if input_format not in (None, PLAIN, *FORMATS):
+        raise typer.BadParameter(f"--from can be {', '.join((PLAIN, *FORMATS))}")
     given = inputs or ["-"]
     if not inputs and sys.stdin.isatty():
         raise typer.BadParameter("give texts, files or folders, or write to standard input")
@@ -220,7 +228,7 @@ class _Source:
             yield from self._file(file, file.relative_to(folder).with_suffix("").as_posix())
 
     def _file(self, path: Path, name: str) -> Iterator[Document]:
-        plain = path == STANDARD or path.suffix in PLAIN_SUFFIXES
+        plain = path == STANDARD or path.suffix in PLAIN_SUFFIXES or not _is_corpus(path)
         if self.form == PLAIN or (self.form is None and plain):
             yield from self._plain(path, None if path == STANDARD else name)
         else:
@@ -254,6 +262,20 @@ class _Source:
             yield self.splitter.document(text, id=name)
 
 
+def _is_corpus(path: Path) -> bool:
+    """Whether a file is in one of the formats of corpora."""
+    from discotag.corpora.problems import CorpusError
+    from discotag.corpora.registry import find_format
+
+    if path.suffix in LINE_SUFFIXES:
+        return True
+    try:
+        find_format(path)
+    except CorpusError:
+        return False
+    return True
+
+
 def _path(given: str) -> Path | None:
     """The path that an argument names, or None for a text."""
     if not given.strip():  # which would name the folder one is in
@@ -264,7 +286,7 @@ def _path(given: str) -> Path | None:
             return path
     except (OSError, ValueError):  # too long for a name, or with a NUL in it
         return None
-    looks_like_one = path.suffix in (PLAIN_SUFFIXES - {""}) | LINE_SUFFIXES or os.sep in given
+    looks_like_one = ENDING.fullmatch(path.suffix) is not None or os.sep in given
     if looks_like_one and not any(char.isspace() for char in given):
         raise DiscotagError(f"{given}: there is no such file or folder")
     return None

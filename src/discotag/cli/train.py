@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from discotag.errors import DiscotagError
 from discotag.training.settings import OBJECTIVES, PRECISIONS, make_settings
 
 Objective = StrEnum("Objective", list(OBJECTIVES))  # type: ignore[misc]
@@ -201,9 +202,12 @@ def train(
         "overlap": overlap,
         "distil_weight": distil_weight,
     }
-    settings = make_settings(config, flags)
-    from discotag.training.progress import listener
-    from discotag.training.runs import Sources, run
+    try:
+        settings = make_settings(config, flags)
+        from discotag.training.progress import listener
+        from discotag.training.runs import Sources, run
+    except ModuleNotFoundError as error:
+        raise DiscotagError(f"training needs {error.name}: pip install 'discotag[train]'") from None
 
     sources = Sources(train, dev, test, tuple(distil or ()), tuple(unlabelled or ()))
     figures = run(sources, settings, out, listener())

@@ -28,8 +28,8 @@ Item = str | Sequence[str] | Sentence | Document
 """What can be tagged: a text, a list of words, or what was read from a corpus."""
 
 LOOK_AHEAD: Final = 16
-"""So many batches' worth of words are read at a time, so that batches hold sentences of like
-length: with more there is hardly less padding."""
+"""So many batches' worth of words are read at a time in the end, so that batches hold sentences of
+like length: with more there is hardly less padding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +235,7 @@ class Tagger:
         """
         if isinstance(items, str | Sentence | Document):
             raise DiscotagError("predict takes several items: give a list, even of one")
-        most = LOOK_AHEAD * self.scorer.budget
+        most = self.scorer.budget  # the first answers come soon
         portion: list[Document] = []
         words = passed = 0
         for item in items:
@@ -247,6 +247,7 @@ class Tagger:
                     yield portion, max(0, skip - passed)
                 passed += len(portion)
                 portion, words = [], 0
+                most = min(2 * most, LOOK_AHEAD * self.scorer.budget)
         if passed + len(portion) > skip:
             yield portion, max(0, skip - passed)
 
