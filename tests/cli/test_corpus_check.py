@@ -193,7 +193,7 @@ def test_a_brat_folder_with_errors_of_all_kinds(tmp_path):
         ("duplicate", "a.ann", 7),
         ("syntax", "a.ann", 8),
         ("encoding", "b.txt", 1),
-        ("label_case", "brat", None),
+        ("label_case", "a.ann", 5),
     }
     assert (data["documents"], data["sentences"], data["mentions"]) == (1, 2, 3)
     shown = run(folder)

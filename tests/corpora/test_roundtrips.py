@@ -25,11 +25,15 @@ WITH_TEXT = [name for name in WRITERS if name not in SENTENCES_ONLY]
 
 
 def there_and_back(found, path, format, splitter=AS_WRITTEN):
-    """Write documents and read them; only repeated mentions are a problem."""
+    """Write documents and read them; only what repeats, or differs by case, is a problem."""
     problems = []
     write(found, path, format)
     again = list(read(path, format, splitter=splitter, report=problems.append))
-    assert {problem.kind for problem in problems} <= {"duplicate"}
+    labels = {mention.label for document in found for mention in document.mentions}
+    alike = len({label.casefold() for label in labels}) < len(labels)
+    kinds = {problem.kind for problem in problems}
+    assert kinds <= {"duplicate", "label_case"}
+    assert ("label_case" in kinds) == (alike and format == "brat")
     return again
 
 

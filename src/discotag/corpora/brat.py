@@ -21,7 +21,7 @@ from typing import Final
 
 from discotag.corpora.files import STANDARD, created, failed, file_name, files_in, lines, read_text
 from discotag.corpora.formats import Format
-from discotag.corpora.problems import CorpusError, Problem, Report, strict
+from discotag.corpora.problems import CorpusError, Labels, Problem, Report, strict
 from discotag.corpora.refusals import check_label
 from discotag.corpora.standoff import Annotation, Piece, Source, assembled, marks, writable
 from discotag.mentions import Document, Fragment
@@ -71,6 +71,7 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
     else:
         message = "brat has a folder of .txt and .ann files, or one of these"
         raise CorpusError(Problem("missing", message, str(path)))
+    labels = Labels(report)
     for name, place in sorted(found.items()):
         text_file, marks_file = _with(place, TEXT), _with(place, MARKS)
         if not text_file.is_file():
@@ -88,6 +89,8 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
         if text is None:
             continue
         annotations = list(_annotations(lines(marks_file, report), marks_file, report))
+        for annotation in annotations:
+            labels.see(annotation.label, str(marks_file), annotation.line)
         source = Source(name, [Piece(0, text)], annotations, str(marks_file))
         document = assembled(source, splitter, report)
         if document is not None:

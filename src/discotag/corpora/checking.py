@@ -238,6 +238,8 @@ class _Checker:
             self.tell(problem)
 
     def _compare_labels(self) -> None:
+        if self.checked.problem_counts["label_case"]:
+            return  # the reader has said so, and where
         alike: dict[str, list[str]] = {}
         labels = self.checked.analysis.labels
         for label in labels:

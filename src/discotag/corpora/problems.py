@@ -106,3 +106,28 @@ def strict(problem: Problem) -> None:
     """Raise `CorpusError` for an error; let a warning pass."""
     if problem.severity == "error":
         raise CorpusError(problem)
+
+
+class Labels:
+    """Tells of labels that differ only by case, once each, where they first stand.
+
+    Example:
+        >>> labels = Labels(print)
+        >>> labels.see("ADR", "a.ann", 1)
+        >>> labels.see("Adr", "b.ann", 3)
+        b.ann:3: the label 'Adr' is written 'ADR' at a.ann:1
+    """
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._first: dict[str, tuple[str, str]] = {}
+        self._told: set[str] = set()
+
+    def see(self, label: str, path: str, line: int | None) -> None:
+        """Take notice of a label at this line of this file."""
+        place = path if line is None else f"{path}:{line}"
+        spelling, first = self._first.setdefault(label.casefold(), (label, place))
+        if label != spelling and label not in self._told:
+            self._told.add(label)
+            message = f"the label {label!r} is written {spelling!r} at {first}"
+            self._report(Problem("label_case", message, path, line))
