@@ -176,3 +176,15 @@ def test_tokenizers_that_cannot_be_read(text, tmp_path):
         Pieces.from_file(path, config)
     with pytest.raises(InvalidTokenizer, match="cannot be read"):
         Pieces.from_file(tmp_path / "none.json", config)
+
+
+@pytest.mark.parametrize("overlap", [0, 2, 6])
+def test_neighbouring_windows_share_what_they_should(overlap):
+    words = ["pain", "arms"] * 50
+    (encoded,) = pieces(window=16, overlap=overlap).encode([words])
+    windows = [window[1:-1] for window in encoded.windows]  # without the special ones
+    assert {len(window) for window in windows[:-1]} == {14}
+    stride = 14 - overlap
+    whole = windows[0] + [each for window in windows[1:] for each in window[overlap:]]
+    assert len(whole) == len(words)
+    assert all(window == whole[n * stride :][:14] for n, window in enumerate(windows))

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from discotag import Scheme
+from discotag import Mention, Scheme
 from discotag.errors import DiscotagError
 from discotag.model.config import ModelConfig
 from discotag.model.network import Network
@@ -126,6 +126,28 @@ def test_cross_entropy_with_teachers_is_that_of_distributions_over_sequences(enc
 
     truth = -(log_probabilities(teacher_scores).exp() * log_probabilities(scores)).sum().item()
     assert found == pytest.approx(truth, abs=2e-3)  # the teacher is kept in half precision
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.3, 1.0])
+def test_gold_and_teachers_are_mixed_by_weight(encoder, weight):
+    scheme = Scheme(("ADR",))
+    network = Network.from_encoder(encoder, ModelConfig(scheme)).eval()
+    torch.manual_seed(3)
+    marginals = network.layer.marginals(torch.randn(1, 4, len(scheme.tags)))
+    teacher = marginals[0].numpy().astype(np.float16)
+    (encoded,) = network.pieces.encode([["pain", "in", "my", "arms"]])
+    gold = frozenset({Mention("ADR", ((0, 1), (3, 4)))})
+
+    def loss(mentions, teacher, weight):
+        example = Example(encoded, mentions, teacher=teacher)
+        (batch,) = Loader([example], network.pieces.pad_id, 1, seed=1)
+        with torch.no_grad():
+            return Learner(network, "nll", weight)(**batch)["loss"].item()
+
+    of_gold, of_teacher = loss(gold, None, weight), loss(None, teacher, weight)
+    assert abs(of_gold - of_teacher) > 0.1
+    mixed = (1 - weight) * of_gold + weight * of_teacher
+    assert loss(gold, teacher, weight) == pytest.approx(mixed, rel=1e-5)
 
 
 def test_a_student_learns_from_teachers_alone(encoder, tmp_path):
