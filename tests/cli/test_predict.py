@@ -140,10 +140,11 @@ def test_the_output_is_never_taken_for_input(model, file, tmp_path):
     out = tmp_path / "out.jsonl"
     command = ["predict", tmp_path, "--lines", "--model", model, "--out", out]
     ok(*command)
-    ok(*command)
+    ok(*command, "--force")
     before = out.read_bytes()
     assert [each["text"] for each in lines(before.decode())] == TEXTS
-    assert "out.jsonl: is what to tag" in failed("predict", out, "--model", model, "--out", out)
+    itself = ["predict", out, "--model", model, "--out", out, "--force"]
+    assert "out.jsonl: is what to tag" in failed(*itself)
     assert out.read_bytes() == before
 
 
@@ -278,3 +279,22 @@ def test_a_file_of_no_known_format_is_text(model, tmp_path):
     note.write_text("sore arms and legs")
     (found,) = lines(discotag("predict", note, "--model", model).stdout.decode())
     assert (found["id"], found["text"]) == ("visit", "sore arms and legs")
+
+
+def test_what_is_there_is_not_written_over(model, tmp_path):
+    out = tmp_path / "out.jsonl"
+    out.write_text("mine\n")
+    for form in ("jsonl", "inline"):
+        message = failed("predict", "sore arms", "--model", model, "--out", out, "--format", form)
+        assert "out.jsonl: is there already" in message
+    assert out.read_text() == "mine\n"
+    discotag("predict", "sore arms", "--model", model, "--out", out, "--force")
+    assert [each["text"] for each in lines(out.read_text())] == ["sore arms"]
+
+
+def test_files_that_are_left_out_of_a_folder_are_counted(model, tmp_path):
+    (tmp_path / "a.txt").write_text("sore arms")
+    (tmp_path / "b.dat").write_bytes(b"\xff")
+    done = discotag("predict", tmp_path, "--model", model)
+    assert len(lines(done.stdout.decode())) == 1
+    assert b"1 files of other kinds are left out" in done.stderr

@@ -87,6 +87,9 @@ def predict(
         bool,
         typer.Option("--resume", help="Go on where an earlier run stopped writing to --out."),
     ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Write over an --out that exists.")
+    ] = False,
     min_score: Annotated[
         float, typer.Option(help="Leave out mentions of a lower probability.", min=0, max=1)
     ] = 0.0,
@@ -151,6 +154,10 @@ def predict(
         raise typer.BadParameter("--format terminal is for the terminal; leave out --out")
     if resume and (out is None or form is not Output.jsonl):
         raise typer.BadParameter("--resume needs --out, and --format jsonl")
+    if out is not None and out.is_file() and out.stat().st_size and not (resume or force):
+        raise DiscotagError(
+            f"{out}: is there already; --resume goes on with JSON lines, --force writes it anew"
+        )
     reporter = Reporter(skip_bad)
     source = _Source(chosen_splitter(sentences, words), reporter, input_format, by_line, out)
     documents = source.documents(given)
@@ -224,6 +231,8 @@ class _Source:
         chosen = [file for file in files if file.suffix in known or self.form == PLAIN]
         if not chosen:
             raise DiscotagError(f"{folder}: no file in this folder is text or JSON lines")
+        if others := len(files) - len(chosen):
+            print(f"{folder}: {others:,} files of other kinds are left out", file=sys.stderr)
         for file in chosen:
             yield from self._file(file, file.relative_to(folder).with_suffix("").as_posix())
 
