@@ -27,9 +27,12 @@ KINDS: Final = {
     "widened": "a mention that cuts a word, widened to whole words",
     "offset_unit": "offsets that count bytes or units of UTF-16, read as such",
     "label_case": "labels that differ only by case",
+    "left_out": "a file of a folder in no known format, left out",
 }
 
-WARNINGS: Final = frozenset({"duplicate", "ill_formed", "widened", "offset_unit", "label_case"})
+WARNINGS: Final = frozenset(
+    {"duplicate", "ill_formed", "widened", "offset_unit", "label_case", "left_out"}
+)
 """With these, what was read is kept; with any other, it is left out."""
 
 
