@@ -36,14 +36,17 @@ def test_the_first_byte_order_mark_is_dropped(tmp_path):
     assert lines(tmp_path, "\ufeffa\n\ufeffb".encode()) == [(1, "a"), (2, "\ufeffb")]
     (tmp_path / "a").write_bytes("\ufeffa\r\nb".encode())
     assert files.read_text(tmp_path / "a", strict) == "a\r\nb"
-    assert files.read_text(tmp_path / "a", strict, "utf-8") == "\ufeffa\r\nb"
+    assert files.read_text(tmp_path / "a", strict, keep_mark=True) == "\ufeffa\r\nb"
 
 
 def test_a_line_that_is_not_utf8_is_none(tmp_path):
     problems = []
     assert lines(tmp_path, b"a\n\xe9t\xe9\nb", problems.append) == [(1, "a"), (2, None), (3, "b")]
     (problem,) = problems
-    assert str(problem) == f"{tmp_path}/a:2: byte 0xe9 is not UTF-8; convert the file first"
+    assert str(problem) == (
+        f"{tmp_path}/a:2: byte 0xe9 is not UTF-8; if the file is Windows-1252 or Latin-1, "
+        "use --encoding windows-1252"
+    )
     assert files.read_text(tmp_path / "a", problems.append) is None
     assert (problems[1].kind, problems[1].line) == ("encoding", 2)
 

@@ -2,9 +2,9 @@ import shutil
 
 import pytest
 
-from discotag.corpora import FORMATS, CorpusError, files, read, write
+from discotag.corpora import FORMATS, CorpusError, read, streams, write
 from discotag.corpora.files import files_in
-from discotag.corpora.registry import find_format, named_format
+from discotag.corpora.registry import find_format, named_format, recognise
 from samples import DATA, SAMPLES
 
 
@@ -29,7 +29,7 @@ def test_samples_are_recognised_in_disguise(path, format, way, tmp_path, monkeyp
     elif way == "space" and format not in ("inline", "conll"):
         raw = b"\n  \n" + raw
     elif way == "only a head":
-        monkeypatch.setattr(files, "HEAD", max(len(raw) * 2 // 3, 60))
+        monkeypatch.setattr(streams, "HEAD", max(len(raw) * 2 // 3, 60))
     copy.write_bytes(raw)
     assert find_format(copy).name == format
 
@@ -55,6 +55,17 @@ def test_samples_are_recognised_in_disguise(path, format, way, tmp_path, monkeyp
         ('{"discotag" : 1, "sentences": []}', "jsonl"),
         ('{"id": "1", "text": "a"}', "jsonl"),
         (f'{{"text": "{"sore " * 20_000}", "mentions": []}}', "jsonl"),
+        ('{"id": 1, "rating": 5, "drug": "x", "text": "Sore"}', "jsonl"),
+        ('{"rating": {"documents": [1]}, "drug": ["passages"], "text": "Sore"}', "jsonl"),
+        (f'{{"rating": 5, "text": "{"sore " * 20_000}"}}\n', "jsonl"),
+        ('[{"text": "a"}, {"text": "b"}]', "jsonl"),
+        ('[\n  {\n    "drug": "x",\n    "text": "a"\n  }\n]', "jsonl"),
+        ('{\n  "drug": "x",\n  "text": "a"\n}\n', "jsonl"),
+        ('{"drug": "x",\n "text": "a"}\n', "jsonl"),
+        ('[{"text": "a b", "sentence": ["a", "b"], "ner": []}]', "w2ner"),
+        ('[{"text": "a", "meta": {"sentence": 3}}]', "jsonl"),
+        ('{"text": 5}', None),
+        ('{"meta": {"text": "a"}}', None),
         ("Sore toes.\n", None),
         ("Sore toes.\n\nAnd\n\nmore.\n", None),
         ("I took vitamin O\nand then B-12 as well.\nThen I slept.\n", None),
@@ -73,6 +84,31 @@ def test_small_files(text, format, tmp_path):
             find_format(path)
     else:
         assert find_format(path).name == format
+
+
+@pytest.mark.parametrize(("path", "format"), SAMPLES.items(), ids=lambda each: str(each))
+def test_prose_is_never_taken_for_a_format(path, format):
+    found = recognise(path)
+    assert (found and found.name) == (None if format in ("inline", "conll") else format)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a O", "a b\n0,0 A\n\n", "a\n\n\nb\n\n\nc\n", "{}", "[1]", "Sore."]
+)
+def test_what_may_be_text_is_not_recognised(text, tmp_path):
+    path = tmp_path / "file"
+    path.write_text(text)
+    assert recognise(path) is None
+
+
+def test_folders_and_files_that_cannot_be_recognised(tmp_path):
+    assert recognise(tmp_path) is None
+    assert recognise(DATA / "brat/good").name == "brat"
+    with pytest.raises(CorpusError, match="no such file"):
+        recognise(tmp_path / "none")
+    (tmp_path / "a.pdf").write_bytes(b"%PDF-1.7")
+    with pytest.raises(CorpusError, match="a PDF document, not text"):
+        recognise(tmp_path / "a.pdf")
 
 
 @pytest.mark.parametrize("raw", [b"", b" \n", b"\xef\xbb\xbf"])

@@ -11,6 +11,7 @@ from discotag.corpora.formats import Format
 from discotag.corpora.problems import CorpusError, Problem, Report, shown, strict
 from discotag.corpora.refusals import Unwritable
 from discotag.corpora.registry import FORMATS, find_format, named_format
+from discotag.corpora.streams import decoded, decoding
 from discotag.mentions import Document
 from discotag.words import Splitter
 
@@ -23,6 +24,7 @@ def read(
     *,
     splitter: Splitter | None = None,
     report: Report = strict,
+    encoding: str | None = None,
 ) -> Iterator[Document]:
     r"""The documents of a file or folder, one after the other.
 
@@ -34,9 +36,12 @@ def read(
         splitter: How text becomes sentences and words, in formats that hold no words.
         report: Is told of each problem. If it returns, what is wrong is left out; the default
             raises for errors and ignores warnings.
+        encoding: The encoding of files without a byte-order mark; UTF-8 by default. XML says by
+            itself in which encoding it is, unless this is given.
 
     Raises:
         CorpusError: The path cannot be read, or has an error in it.
+        UnknownEncoding: There is no such encoding.
 
     Example:
         >>> from tempfile import NamedTemporaryFile
@@ -55,8 +60,9 @@ def read(
         raise failed(error, path) from None
     if not there:
         raise CorpusError(Problem("missing", "there is no such file or folder", str(path)))
-    chosen = find_format(path) if format is None else named_format(format)
-    return _read(path, chosen, splitter or Splitter(), report)
+    with decoding(encoding):
+        chosen = find_format(path) if format is None else named_format(format)
+    return decoded(_read(path, chosen, splitter or Splitter(), report), encoding)
 
 
 def write(documents: Iterable[Document], path: str | Path, format: str = "jsonl") -> None:

@@ -8,14 +8,13 @@ Read are `document_id`, `passages` (`text` and `offsets`) and `entities` (`type`
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from discotag.corpora.files import created, head
+from discotag.corpora.files import created
 from discotag.corpora.formats import Format
-from discotag.corpora.json_stream import objects, values_by_line
+from discotag.corpora.json_stream import first_object, values
 from discotag.corpora.json_values import (
     as_list,
     as_name,
@@ -29,22 +28,15 @@ from discotag.corpora.standoff import Annotation, Piece, Source, assembled, writ
 from discotag.mentions import Document, Fragment
 from discotag.words import Splitter
 
-DOCUMENT_ID: Final = re.compile(r'(?<!\\)"document_id"\s*:')
-PASSAGES: Final = re.compile(r'(?<!\\)"passages"\s*:')
 
-
-def recognises(path: Path, start: str) -> bool:
+def recognises(path: Path, head: str) -> bool:
     """Whether there is JSON with the keys of the schema."""
-    return (
-        start.lstrip().startswith(("{", "["))
-        and DOCUMENT_ID.search(start) is not None
-        and PASSAGES.search(start) is not None
-    )
+    return first_object(head)[1].keys() >= {"document_id", "passages"}
 
 
 def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
     """A document for each line, or for each object of a list."""
-    for number, data in _data(path, report):
+    for number, data in values(path, report):
         try:
             source = _source(data, path, number, report)
         except Malformed as error:
@@ -71,16 +63,6 @@ FORMAT: Final = Format(
     read=read,
     write=write,
 )
-
-
-def _data(path: Path, report: Report) -> Iterator[tuple[int | None, Any]]:
-    """What is in the file, with line numbers where a line is a document."""
-    first = head(path).lstrip().split("\n", 1)[0].rstrip()
-    if first.startswith("[") or first == "{":  # a list, or objects over several lines
-        for data in objects(path, (), report):
-            yield None, data
-        return
-    yield from values_by_line(path, report)
 
 
 def _source(data: Any, path: Path, line: int | None, report: Report) -> Source:

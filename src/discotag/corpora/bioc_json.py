@@ -7,7 +7,6 @@ other. What is read and written is the same as in `discotag.corpora.bioc_xml`.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -15,7 +14,7 @@ from typing import Any, Final
 from discotag.corpora.bioc import LABEL, PREFIX, called
 from discotag.corpora.files import created
 from discotag.corpora.formats import Format
-from discotag.corpora.json_stream import objects
+from discotag.corpora.json_stream import first_object, objects
 from discotag.corpora.json_values import (
     as_list,
     as_name,
@@ -32,16 +31,14 @@ from discotag.words import Splitter
 DOCUMENTS: Final = ("documents", "PubTator3")
 """The keys under which a collection has its documents; the second is PubTator's."""
 
-PASSAGES: Final = re.compile(r'(?<!\\)"(passages|documents|PubTator3)"\s*:\s*\[')
-"""A key, not a part of some string: there the quotes would have backslashes."""
-
 START: Final = '{"source": "discotag", "date": "", "key": "", "infons": {}, "documents": ['
 END: Final = "\n]}\n"
 
 
 def recognises(path: Path, head: str) -> bool:
-    """Whether there is JSON with passages or documents in it."""
-    return head.lstrip().startswith(("{", "[")) and PASSAGES.search(head) is not None
+    """Whether there is an object with a list of passages or documents in it."""
+    keys = first_object(head)[1]
+    return any(keys.get(key) in ("start_array", "") for key in ("passages", *DOCUMENTS))
 
 
 def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:

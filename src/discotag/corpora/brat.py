@@ -85,7 +85,7 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
             )
             report(Problem("missing", message, str(text_file)))
             continue
-        text = read_text(text_file, report, encoding="utf-8")
+        text = read_text(text_file, report, keep_mark=True)
         if text is None:
             continue
         annotations = list(_annotations(lines(marks_file, report), marks_file, report))

@@ -108,6 +108,7 @@ FORMAT: Final = Format(
     recognises=recognises,
     read=read,
     write=write,
+    certain=False,
 )
 
 

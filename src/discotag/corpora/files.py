@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import codecs
+import gzip
 import os
 import sys
 import tempfile
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Final, TextIO, cast
 
 from discotag.corpora.problems import CorpusError, Problem, Report
+from discotag.corpora.streams import Stream, bad_byte, unpacked
 
 MAX_LINE: Final = 64 << 20
 """Bytes; a line of text beyond this is no sentence, nor a document one can annotate."""
@@ -19,37 +22,59 @@ MAX_LINE: Final = 64 << 20
 MAX_FILE: Final = 256 << 20
 """Bytes of a file that is read as a whole: one document."""
 
-HEAD: Final = 1 << 16
-"""So many bytes are looked at to find out a format."""
-
 BYTE_ORDER_MARK: Final = "\ufeff"
+
+ADVICE: Final = "use --encoding windows-1252"
 
 STANDARD: Final = Path("-")
 """Standard input or output."""
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[BinaryIO]:
-    """A file, or standard input for `-`, as bytes.
+def opened(path: Path) -> Iterator[Stream]:
+    """Open a file, or standard input for `-`, as bytes of UTF-8, unpacked and decoded.
 
     Raises:
-        CorpusError: There is no such file, or it cannot be read.
+        CorpusError: There is no such file, it cannot be read, or it is not text.
     """
     try:
         if path == STANDARD:
-            yield _standard(sys.stdin)
+            yield _standard_input()
         else:
-            with path.open("rb") as stream:
-                yield stream
+            with path.open("rb", buffering=0) as raw:
+                yield unpacked(raw.read, path)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        cut = isinstance(error, EOFError)
+        message = "the gzip file is cut off" if cut else f"the gzip file is damaged: {error}"
+        raise CorpusError(Problem("syntax", message, str(path))) from None
     except OSError as error:
         raise failed(error, path) from None
 
 
 def head(path: Path) -> str:
-    """The beginning of a file, as well as it can be decoded."""
+    """Return the beginning of a file, as well as it can be decoded.
+
+    What was looked at of standard input stays to be read.
+    """
+    global _looked_at
     with opened(path) as stream:
-        start = stream.peek(HEAD) if path == STANDARD else stream.read(HEAD)  # type: ignore[attr-defined]
-    return bytes(start[:HEAD]).decode("utf-8-sig", errors="replace")
+        start = stream.look()
+        if path == STANDARD:
+            _looked_at = _standard(sys.stdin), stream
+    return start.decode("utf-8-sig", errors="replace")
+
+
+def _standard_input() -> Stream:
+    global _looked_at
+    source, looked_at = _standard(sys.stdin), _looked_at
+    _looked_at = None
+    if looked_at is not None and looked_at[0] is source:
+        return looked_at[1]
+    return unpacked(getattr(source, "read1", source.read), STANDARD)
+
+
+_looked_at: tuple[BinaryIO, Stream] | None = None
+"""Standard input, and the stream of it whose beginning `head` has looked at."""
 
 
 def lines(path: Path, report: Report) -> Iterator[tuple[int, str | None]]:
@@ -59,36 +84,41 @@ def lines(path: Path, report: Report) -> Iterator[tuple[int, str | None]]:
     a byte-order mark is dropped.
     """
     with opened(path) as stream:
-        number = 0
-        while raw := stream.readline(MAX_LINE + 1):
-            number += 1
-            if len(raw) > MAX_LINE and not raw.endswith(b"\n"):
-                while raw and not raw.endswith(b"\n"):
-                    raw = stream.readline(MAX_LINE)
-                size = MAX_LINE >> 20
-                report(Problem("too_long", f"the line is over {size} MiB", str(path), number))
-                yield number, None
-                continue
-            if number == 1:
-                raw = raw.removeprefix(b"\xef\xbb\xbf")
-            try:
-                line = raw.decode()
-            except UnicodeDecodeError as error:
-                report(_not_utf8(error, path, number))
-                yield number, None
-                continue
-            if line.endswith("\n"):
-                line = line[:-2] if line.endswith("\r\n") else line[:-1]
-            yield number, line
+        yield from lines_of(stream, path, report)
 
 
-def read_text(path: Path, report: Report, encoding: str = "utf-8-sig") -> str | None:
-    """A whole file with its line ends as they are; None if it is bad.
+def lines_of(stream: Stream, path: Path, report: Report) -> Iterator[tuple[int, str | None]]:
+    """The lines of a file that is open; see `lines`."""
+    number = 0
+    while raw := stream.readline(MAX_LINE + 1):
+        number += 1
+        if len(raw) > MAX_LINE and not raw.endswith(b"\n"):
+            while raw and not raw.endswith(b"\n"):
+                raw = stream.readline(MAX_LINE)
+            size = MAX_LINE >> 20
+            report(Problem("too_long", f"the line is over {size} MiB", str(path), number))
+            yield number, None
+            continue
+        if number == 1:
+            raw = raw.removeprefix(b"\xef\xbb\xbf")
+        try:
+            line = raw.decode()
+        except UnicodeDecodeError as error:
+            report(undecodable(error, stream, path, number))
+            yield number, None
+            continue
+        if line.endswith("\n"):
+            line = line[:-2] if line.endswith("\r\n") else line[:-1]
+        yield number, line
+
+
+def read_text(path: Path, report: Report, *, keep_mark: bool = False) -> str | None:
+    """Return a whole file with its line ends as they are; None if it is bad.
 
     Args:
         path: The file.
-        report: Is told if the file is too long or not UTF-8.
-        encoding: `utf-8` keeps a byte-order mark as the first character.
+        report: Is told if the file is too long or cannot be decoded.
+        keep_mark: Whether a byte-order mark of UTF-8 is kept as the first character.
     """
     with opened(path) as stream:
         raw = stream.read(MAX_FILE + 1)
@@ -97,9 +127,9 @@ def read_text(path: Path, report: Report, encoding: str = "utf-8-sig") -> str | 
         report(Problem("too_long", f"the file is over {size} MiB", str(path)))
         return None
     try:
-        return raw.decode(encoding)
+        return raw.decode("utf-8" if keep_mark else "utf-8-sig")
     except UnicodeDecodeError as error:
-        report(_not_utf8(error, path, raw[: error.start].count(b"\n") + 1))
+        report(undecodable(error, stream, path, raw[: error.start].count(b"\n") + 1))
         return None
 
 
@@ -204,11 +234,16 @@ def file_name(identifier: str) -> str:
     return identifier
 
 
-def _not_utf8(error: UnicodeDecodeError, path: Path, line: int) -> Problem:
-    byte = error.object[error.start]
-    return Problem(
-        "encoding", f"byte 0x{byte:02x} is not UTF-8; convert the file first", str(path), line
-    )
+def undecodable(error: UnicodeDecodeError, stream: Stream, path: Path, line: int | None) -> Problem:
+    """Return the problem of a byte that is not in the encoding of its file."""
+    if stream.encoding is None:
+        byte, name = error.object[error.start], "UTF-8"
+        more = f"; if the file is Windows-1252 or Latin-1, {ADVICE}"
+    else:
+        byte, name = bad_byte(error), stream.encoding
+        more = ", in which the file is read"
+    message = f"byte 0x{byte:02x} is not {name}{more}"
+    return Problem("encoding", message, str(path), line)
 
 
 def failed(error: OSError, path: Path) -> CorpusError:

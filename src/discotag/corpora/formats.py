@@ -24,6 +24,7 @@ class Format:
         read: The documents of a path. Streams.
         write: Puts documents into a path, or None if the format is only read.
         folder: Whether `read` takes and `write` makes a folder rather than a file.
+        certain: Whether `recognises` never takes prose for this format.
     """
 
     name: str
@@ -33,3 +34,4 @@ class Format:
     read: Callable[[Path, Splitter, Report], Iterator[Document]]
     write: Callable[[Iterable[Document], Path], None] | None
     folder: bool = False
+    certain: bool = True

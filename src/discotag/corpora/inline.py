@@ -75,6 +75,7 @@ FORMAT: Final = Format(
     recognises=recognises,
     read=read,
     write=write,
+    certain=False,
 )
 
 

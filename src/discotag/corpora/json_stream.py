@@ -6,14 +6,17 @@ import codecs
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 import ijson
 from ijson.common import ObjectBuilder
 
-from discotag.corpora.files import MAX_LINE, lines, opened
+from discotag.corpora.files import MAX_LINE, lines_of, opened, undecodable
 from discotag.corpora.problems import Malformed, Problem, Report
+from discotag.corpora.streams import Stream
 
 MAX_DEPTH: Final = 100
 """Lists and objects inside each other; the formats read here need ten."""
@@ -54,32 +57,79 @@ def objects(path: Path, lists: Collection[str], report: Report) -> Iterator[Any]
     JSON is reported, and nothing more is read of it.
     """
     with opened(path) as stream:
-        source = _Bounded(stream)
-        try:
-            events = ijson.basic_parse(source, multiple_values=True, use_float=True, buf_size=CHUNK)
-            for found in _outermost(events, lists):
-                source.held = 0
-                yield found
-        except _TooLong as error:
-            report(Problem("too_long", str(error), str(path)))
-        except _HalfCharacter:
-            report(Problem("encoding", HALF_CHARACTER, str(path)))
-        except UnicodeError:
-            report(Problem("encoding", "a string is not UTF-8", str(path)))
-        except (ijson.JSONError, Malformed, ValueError, SystemError) as error:
-            # SystemError: what ijson makes of a number with thousands of digits
-            match = FIRST_LINE.match(str(error))
-            assert match is not None  # nothing is enough
-            message = "a number is too long" if isinstance(error, SystemError) else match[1]
-            report(Problem("syntax", f"not JSON: {message}", str(path)))
+        yield from _objects(stream, lists, path, report)
 
 
-def values_by_line(path: Path, report: Report) -> Iterator[tuple[int, Any]]:
-    """The values of a file of JSON lines, each with the number of its line.
+def first_object(head: str) -> tuple[bool, dict[str, str]]:
+    """Look at the first object of JSON of which the beginning is known.
 
-    Empty lines are passed over; a line that is not JSON is reported.
+    Returns:
+        Whether it is in a list, and its keys, each with the event that ijson gives for its value:
+        `string`, `start_array` and so on, or nothing where the beginning ends. Without any object
+        in the beginning, no keys.
+
+    Example:
+        >>> first_object('[{"id": 7, "text": "Sore')
+        (True, {'id': 'number', 'text': ''})
     """
-    for number, line in lines(path, report):
+    keys: dict[str, str] = {}
+    opened, key, in_list = 0, None, False
+    start = BytesIO(head.encode("utf-8", "replace"))
+    with suppress(ijson.JSONError, ValueError, SystemError):
+        for event, value in ijson.basic_parse(start, multiple_values=True, use_float=True):
+            if not opened and event in ("start_array", "start_map"):
+                in_list, opened = in_list or event == "start_array", int(event == "start_map")
+            elif not opened:
+                break  # something else than an object comes first
+            elif opened == 1 and event == "map_key":
+                key, keys[value] = value, ""
+            elif event == "end_map" and opened == 1:
+                break
+            else:
+                if opened == 1 and key is not None:
+                    keys[key] = event
+                opened += (event in OPENING) - (event in CLOSING)
+    return in_list, keys
+
+
+def values(path: Path, report: Report) -> Iterator[tuple[int | None, Any]]:
+    """The values of a file of JSON lines, of a list, or of objects that take several lines.
+
+    With each comes the number of its line, where lines are what the file is made of.
+    """
+    with opened(path) as stream:
+        first, *more = stream.look().removeprefix(BOM).lstrip().split(b"\n", 2)
+        goes_on = bool(more) and not first.rstrip().endswith(b"}") and more[0][:1] != b"{"
+        if first.startswith(b"[") or (first.startswith(b"{") and goes_on):
+            for data in _objects(stream, (), path, report):
+                yield None, data
+        else:
+            yield from _values_by_line(stream, path, report)
+
+
+def _objects(stream: Stream, lists: Collection[str], path: Path, report: Report) -> Iterator[Any]:
+    source = _Bounded(stream)
+    try:
+        events = ijson.basic_parse(source, multiple_values=True, use_float=True, buf_size=CHUNK)
+        for found in _outermost(events, lists):
+            source.held = 0
+            yield found
+    except _TooLong as error:
+        report(Problem("too_long", str(error), str(path)))
+    except _HalfCharacter:
+        report(Problem("encoding", HALF_CHARACTER, str(path)))
+    except UnicodeDecodeError as error:
+        report(undecodable(error, stream, path, source.line))
+    except (ijson.JSONError, Malformed, ValueError, SystemError) as error:
+        # SystemError: what ijson makes of a number with thousands of digits
+        match = FIRST_LINE.match(str(error))
+        assert match is not None  # nothing is enough
+        message = "a number is too long" if isinstance(error, SystemError) else match[1]
+        report(Problem("syntax", f"not JSON: {message}", str(path)))
+
+
+def _values_by_line(stream: Stream, path: Path, report: Report) -> Iterator[tuple[int, Any]]:
+    for number, line in lines_of(stream, path, report):
         if not line or line.isspace():
             continue
         try:
@@ -111,6 +161,7 @@ class _Bounded:
 
     def __init__(self, stream: BinaryIO) -> None:
         self.held = 0
+        self.line = 1  # of what was read last
         self._stream = stream
         self._fresh = True
         self._error: Exception | None = None
@@ -141,7 +192,9 @@ class _Bounded:
             self._decoder.decode(chunk, final=not chunk)
         except UnicodeDecodeError as error:
             self._error = error
+            self.line += chunk.count(b"\n", 0, max(error.start - before, 0))
             return error.start - before
+        self.line += chunk.count(b"\n")
         return len(chunk)
 
     def _whole(self, chunk: bytes) -> int:

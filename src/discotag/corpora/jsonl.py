@@ -19,7 +19,6 @@ into sentences and words on reading.
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from operator import add
@@ -28,7 +27,7 @@ from typing import Any, Final
 
 from discotag.corpora.files import created
 from discotag.corpora.formats import Format
-from discotag.corpora.json_stream import values_by_line
+from discotag.corpora.json_stream import first_object, values
 from discotag.corpora.json_values import as_list, as_object, as_text
 from discotag.corpora.problems import Malformed, Problem, Report
 from discotag.mentions import (
@@ -44,25 +43,22 @@ from discotag.words import Marked, Splitter
 
 VERSION: Final = 1
 
-KEYS: Final = re.compile(r'"(?:discotag|sentences|mentions)"\s*:')
-TEXT_FIRST: Final = re.compile(r'\{\s*(?:"id"\s*:\s*(?:"[^"]*"|\d+)\s*,\s*)?"text"\s*:\s*"')
-"""Of a long text the beginning may be all there is to look at."""
+OWN_KEYS: Final = frozenset({"discotag", "sentences", "mentions"})
+"""One of these among the keys of an object, or a text, makes it a document."""
 
 Tell = Callable[[str, str], None]
 """Is told of the kind of a problem, and what it is."""
 
 
 def recognises(path: Path, head: str) -> bool:
-    """Whether the first line begins an object as this format has them."""
-    first = head.lstrip().split("\n", 1)[0]
-    return first.startswith("{") and (
-        KEYS.search(first) is not None or TEXT_FIRST.match(first) is not None
-    )
+    """Whether the first object, alone or in a list, has the keys of a document."""
+    keys = first_object(head)[1]
+    return not OWN_KEYS.isdisjoint(keys) or keys.get("text") in ("string", "")
 
 
 def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
-    """A document for each line."""
-    for number, data in values_by_line(path, report):
+    """A document for each line, or for each object of a list."""
+    for number, data in values(path, report):
         try:
             document = from_data(data, splitter, report, str(path), number)
         except (Malformed, InvalidSentence) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -28,9 +29,9 @@ FORMATS: Final[dict[str, Format]] = {
         bioc_xml,
         bigbio,
         bioc_json,
+        w2ner,  # ahead of jsonl: its sentences may come with a text
         jsonl,
         brat,
-        w2ner,
         conll,  # ahead of inline: '0,1 B-ADR' may be a word and its tag
         inline,
     )
@@ -53,29 +54,55 @@ def named_format(name: str) -> Format:
     return FORMATS[name]
 
 
+def recognise(path: Path) -> Format | None:
+    """Return the format that a file or folder is certainly in, from its content.
+
+    Formats that prose can look like, `inline` and `conll`, are never returned. None means
+    that the file may be plain text, or is empty, or that the folder is not one of brat. What was
+    looked at of standard input stays to be read.
+
+    Raises:
+        CorpusError: The path cannot be read, is not text, or is a pipe, which can be read only
+            once.
+
+    Example:
+        >>> from tempfile import NamedTemporaryFile
+        >>> file = NamedTemporaryFile(suffix=".txt")
+        >>> _ = Path(file.name).write_text('[{"id": 7, "text": "Sore toes"}]')
+        >>> recognise(Path(file.name)).name
+        'jsonl'
+    """
+    return _recognised(path, [each for each in FORMATS.values() if each.certain])
+
+
 def find_format(path: Path) -> Format:
     """The format a file or folder is in, from its content.
 
     Raises:
         CorpusError: None of them recognises it.
     """
+    found = _recognised(path, FORMATS.values())
+    if found is not None:
+        return found
     if path != STANDARD and path.is_dir():
-        for each in FORMATS.values():
-            if each.folder and each.recognises(path, ""):
-                return each
         return _format_inside(path)
-    if path.is_fifo():
-        message = "a pipe is read only once: say which format it is, or give it as standard input"
-        raise CorpusError(Problem("syntax", message, str(path)))
-    start = head(path)
-    if not start.strip():
+    if not head(path).strip():
         raise CorpusError(Problem("missing", "there is nothing in this file", str(path)))
-    for each in FORMATS.values():
-        if each.recognises(path, start):
-            return each
     known = ", ".join(FORMATS)
     message = f"the format was not recognised; say which it is: {known}"
     raise CorpusError(Problem("syntax", message, str(path)))
+
+
+def _recognised(path: Path, formats: Iterable[Format]) -> Format | None:
+    if path != STANDARD and path.is_dir():
+        start = ""
+        formats = [each for each in formats if each.folder]
+    elif path.is_fifo():
+        message = "a pipe is read only once: say which format it is, or give it as standard input"
+        raise CorpusError(Problem("syntax", message, str(path)))
+    elif not (start := head(path)).strip():
+        return None
+    return next((each for each in formats if each.recognises(path, start)), None)
 
 
 def _format_inside(folder: Path) -> Format:

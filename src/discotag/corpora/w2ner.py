@@ -16,19 +16,22 @@ from typing import Any, Final
 
 from discotag.corpora.files import created
 from discotag.corpora.formats import Format
-from discotag.corpora.json_stream import objects
+from discotag.corpora.json_stream import first_object, objects
 from discotag.corpora.json_values import as_list, as_object, as_text
 from discotag.corpora.problems import Malformed, Problem, Report
 from discotag.corpora.refusals import unwritable
 from discotag.mentions import Document, Mention, Sentence
 from discotag.words import Splitter
 
-START: Final = re.compile(r'\s*\[\s*(?:\]\s*|\{.*?(?<!\\)"(?:sentence|ner)"\s*:.*)', re.DOTALL)
+EMPTY: Final = re.compile(r"\s*\[\s*\]\s*")
 
 
 def recognises(path: Path, head: str) -> bool:
     """Whether there is a list, empty or of objects with sentences."""
-    return START.fullmatch(head) is not None
+    in_list, keys = first_object(head)
+    return (in_list and not keys.keys().isdisjoint(("sentence", "ner"))) or (
+        EMPTY.fullmatch(head) is not None
+    )
 
 
 def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:

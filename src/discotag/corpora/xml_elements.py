@@ -16,7 +16,7 @@ from xml.parsers.expat import errors
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
-from discotag.corpora.files import MAX_LINE, opened
+from discotag.corpora.files import ADVICE, MAX_LINE, opened
 from discotag.corpora.problems import Malformed, Problem, Report
 
 CHUNK: Final = 1 << 20
@@ -65,7 +65,9 @@ def elements(path: Path, tags: Collection[str], report: Report) -> Iterator[Elem
     """
     with opened(path) as stream:
         builder = _Builder(tags)
-        parser = DefusedXMLParser(target=builder)
+        # What is known of the encoding counts for more than what the file says of itself.
+        known = None if stream.encoding is None else "utf-8"
+        parser = DefusedXMLParser(target=builder, encoding=known)
         expat = builder.expat = parser.parser
         passed = held = 0
         chunk = b""
@@ -144,5 +146,8 @@ def _explained(error: Exception, bad: int) -> tuple[str, str]:
         kind = "syntax" if isinstance(error, Malformed) else "encoding"
         return kind, f"not readable as XML: {error}"
     if error.code == errors.codes[errors.XML_ERROR_INVALID_TOKEN] and bad > MAX_ASCII:
-        return "encoding", f"byte 0x{bad:02x} is not in the encoding that the file declares"
+        return (
+            "encoding",
+            f"byte 0x{bad:02x} is not in the encoding that the file declares; {ADVICE}",
+        )
     return "syntax", f"not XML: {str(error).partition(': line ')[0]}"
