@@ -30,7 +30,10 @@ def locked(out: Path) -> Iterator[None]:
     Raises:
         JobError: Another process is writing it, or it cannot be written at all.
     """
-    lock = FileLock(_beside(out, "lock"), blocking=False)
+    path = _beside(out, "lock")
+    if not path.parent.is_dir():
+        raise JobError(f"{out}: there is no folder {path.parent} to write it to")
+    lock = FileLock(path, blocking=False)
     try:
         lock.acquire()
     except Timeout:
@@ -41,7 +44,7 @@ def locked(out: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
-        _beside(out, "lock").unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
 
 
 def record(out: Path, settings: Mapping[str, Any]) -> None:
