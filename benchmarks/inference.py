@@ -24,7 +24,7 @@ from pathlib import Path
 import torch
 
 from discotag import Scheme, TaggingLayer
-from discotag.inference import torch_backend
+from discotag.inference.backends import torch_backend
 
 RESULTS = Path(__file__).parent / "results"
 SCHEMES = {

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from discotag import Mention, Scheme, TaggingLayer
-from discotag.inference import torch_backend
+from discotag.inference.backends import torch_backend
 from oracle import SCHEMES, name
 
 if not torch.cuda.is_available():

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from discotag import DiscotagError, Scheme
-from discotag.inference import torch_backend
+from discotag.inference.backends import torch_backend
 from oracle import SCHEMES, name
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -6,7 +6,7 @@ import torch
 
 from brute import Truth, random_scores
 from discotag import Scheme
-from discotag.inference import torch_backend
+from discotag.inference.backends import torch_backend
 from discotag.inference.arrays import compile_grammar
 from oracle import SCHEMES, name
 
@@ -43,7 +43,7 @@ def backend(request):
 def kernels(request, monkeypatch):
     """Both kinds of kernels, whatever the size of the grammar."""
     if request.param == "tables":
-        from discotag.inference import triton_backend
+        from discotag.inference.backends import triton_backend
 
         monkeypatch.setattr(triton_backend, "MOST_ARCS", dict.fromkeys(triton_backend.MOST_ARCS, 0))
     return request.param

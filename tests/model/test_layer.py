@@ -19,7 +19,7 @@ from discotag import (
 )
 from discotag.inference import algorithms
 from discotag.inference.gold import find_gold
-from discotag.model import layer as layer_module
+from discotag.inference import probability
 from discotag.model.layer import InvalidScores
 from discotag.model.objectives import OBJECTIVES
 from discotag.scheme import UnknownLabel
@@ -201,7 +201,7 @@ def test_many_mentions_are_looked_at_in_pieces(monkeypatch):
     scores = torch.randn(2, 5, 9)
     mentions = [[Mention("ADR", [(n, n + 1)]) for n in range(5)], PAIN]
     whole = instance.mention_probability(scores, mentions)
-    monkeypatch.setattr(layer_module, "MENTION_CELLS", 1)
+    monkeypatch.setattr(probability, "CELLS", 1)
     torch.testing.assert_close(instance.mention_probability(scores, mentions), whole)
 
 

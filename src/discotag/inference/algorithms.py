@@ -11,7 +11,7 @@ from typing import Final
 from discotag.inference.arrays import Arrays, Plan
 from discotag.inference.semirings import Best, Entropy, Log, Max
 from discotag.inference.sweep import sweep, walk
-from discotag.inference.tools import Array, Toolbox
+from discotag.inference.toolbox import Array, Toolbox
 
 FORBIDDEN: Final = -1e30
 """Stands for -inf where a gradient must pass."""

@@ -7,6 +7,7 @@ sequences are those whose tags are well-formed and stand for mentions among whic
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum, IntEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -30,13 +31,24 @@ class Relation(IntEnum):
     AFTER = 3  # not in it, but the word before is
 
 
-def relations(length: int, mention: Mention) -> npt.NDArray[np.int64]:
-    """The relation of each of `length` words to the mention."""
-    inside = np.zeros(length + 1, dtype=bool)
-    inside[list(mention.words)] = True
-    here, before = inside[:length], np.roll(inside, 1)[:length]
+def relation_table(mentions: Sequence[tuple[Mention, int]], length: int) -> npt.NDArray[np.int64]:
+    """Return the relation of each of `length` words to mentions, (mentions, words).
+
+    Args:
+        mentions: Mentions, each with the number of words by which it is moved to the right.
+        length: The number of words.
+
+    Example:
+        >>> relation_table([(Mention("ADR", [(0, 2), (3, 4)]), 1)], 6).tolist()
+        [[0, 1, 2, 3, 1, 3]]
+    """
+    inside = np.zeros((len(mentions), length + 1), dtype=np.int64)
+    for row, (mention, by) in zip(inside, mentions, strict=True):
+        for start, end in mention.fragments:
+            row[start + by : end + by] = 1
     table = np.array([[Relation.APART, Relation.AFTER], [Relation.FIRST, Relation.FURTHER]])
-    return np.asarray(table[here.astype(int), before.astype(int)])
+    before = np.roll(inside, 1, axis=1)
+    return np.asarray(table[inside, before][:, :length])
 
 
 class _Phase(Enum):

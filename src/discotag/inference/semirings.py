@@ -5,7 +5,7 @@ All are written for any array tools with the operations of `Toolbox`.
 
 from __future__ import annotations
 
-from discotag.inference.tools import Array, Toolbox
+from discotag.inference.toolbox import Array, Toolbox
 
 
 class Max:

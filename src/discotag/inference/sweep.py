@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from discotag.inference.arrays import Arrays, Plan
 from discotag.inference.semirings import Max
-from discotag.inference.tools import Array
+from discotag.inference.toolbox import Array
 
 
 def step(semiring: Max, plan: Plan, values: Array, scores: Array, weights: Array | None) -> Array:

@@ -14,7 +14,7 @@ from discotag.errors import DiscotagError
 from discotag.inference import algorithms
 from discotag.inference.arrays import compile_grammar
 from discotag.inference.gold import find_gold
-from discotag.inference.numpy_tools import NumpyTools
+from discotag.inference.backends.numpy_tools import NumpyTools
 from discotag.inference.probability import mention_probabilities
 from discotag.mentions import Mention
 from discotag.scheme import Layers, Scheme

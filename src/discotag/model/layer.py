@@ -6,23 +6,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar, cast
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from discotag.errors import DiscotagError
-from discotag.inference import torch_backend as backend
-from discotag.inference.containment import Relation, base_arcs, containing_grammar, relations
+from discotag.inference.backends import torch_backend as backend
 from discotag.inference.gold import GoldBatch, collate, find_gold, gold_of_tags
 from discotag.mentions import Mention, check_inside
 from discotag.model.objectives import OBJECTIVES, gold_scores
 from discotag.scheme import Scheme, UnknownLabel
 
 REDUCTIONS: Final = ("mean", "word_mean", "sum", "none")
-
-MENTION_CELLS: Final = 1 << 25
-"""`mention_probability` holds so many numbers of mentions x words x (states + tags) at a time."""
-
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -162,83 +156,51 @@ class TaggingLayer(nn.Module):
 
     @_eager
     def mention_probability(
-        self, scores: Tensor, mentions: Sequence[Iterable[Mention]], mask: Tensor | None = None
+        self,
+        scores: Tensor,
+        mentions: Sequence[Iterable[Mention]],
+        mask: Tensor | None = None,
     ) -> Tensor:
-        """The probability of each mention to be among those of its sentence; differentiable once.
+        """Return the probability of each mention to be among those of its sentence.
 
         It is exact: a sum over all sequences that contain the mention, however they tag it.
+        Differentiable.
 
         Args:
             scores: (batch, words, tags).
-            mask: (batch, words).
             mentions: For each sentence any mentions, counted in the words that have the mask.
+            mask: (batch, words).
 
         Returns:
             (batch, most mentions of a sentence), in the order of iteration, 0 where a sentence has
             fewer.
         """
         scores = self._levelled(scores, mask)
-        total = self.log_partition(scores, mask)
         mask = self._checked(scores, mask)
+        self._check_possible(
+            backend.log_partition(self.scheme.grammar, scores.detach(), mask, self.arc_weights)
+        )
         lengths, order = self._words(scores, mask)
         self._check_number("mentions", mentions, scores)
         listed = [list(each) for each in mentions]
-        found = total.new_zeros(len(scores), max(map(len, listed), default=0))
-        by_label: dict[str, list[tuple[int, int]]] = {}
         for row, each in enumerate(listed):
-            for place, mention in enumerate(each):
+            for mention in each:
                 with _in_sentence(row):
                     check_inside(mention, lengths[row])
                     if mention.label not in self.scheme.labels:
                         known = " ".join(self.scheme.labels)
                         raise UnknownLabel(f"the label of {mention} is none of {known}")
-                by_label.setdefault(mention.label, []).append((row, place))
-        jobs = (
-            (label, places[start : start + size])
-            for label, places in by_label.items()
-            for size in [self._mentions_at_once(label, scores.shape[1])]
-            for start in range(0, len(places), size)
+        if order is not None:  # words to the left, holes to the right
+            scores = scores.gather(1, order[..., None].expand_as(scores))
+        found = backend.mention_probabilities(
+            self.scheme, scores, lengths, listed, self.arc_weights
         )
-        for label, places in jobs:
-            table = np.full((len(places), scores.shape[1]), Relation.APART, dtype=np.int64)
-            for number, (row, place) in enumerate(places):
-                length = lengths[row]
-                table[number, :length] = relations(length, listed[row][place])
-            rows, columns = (
-                torch.tensor(each, device=scores.device) for each in zip(*places, strict=True)
-            )
-            relation = torch.from_numpy(table).to(scores.device)
-            if order is not None:  # from words to positions
-                relation = torch.zeros_like(relation).scatter(1, order[rows], relation)
-            inside = self._log_containing(
-                label, scores[rows], relation, None if mask is None else mask[rows]
-            )
-            found = found.index_put((rows, columns), (inside - total[rows]).exp())
-        return found
-
-    def _mentions_at_once(self, label: str, words: int) -> int:
-        """How many mentions may be looked at together without taking too much memory."""
-        weighted = self.arc_weights is not None
-        states = containing_grammar(self.scheme, label, weighted=weighted).size
-        cells = words * (states + len(Relation) * len(self.scheme.tags))
-        return max(1, MENTION_CELLS // max(1, cells))
-
-    def _log_containing(
-        self, label: str, scores: Tensor, relation: Tensor, mask: Tensor | None
-    ) -> Tensor:
-        """The log-sum over the sequences that contain a mention, (batch,)."""
-        weighted = self.arc_weights is not None
-        grammar = containing_grammar(self.scheme, label, weighted=weighted)
-        weights = None
-        if self.arc_weights is not None:
-            arcs = torch.from_numpy(base_arcs(self.scheme, label)).to(scores.device)
-            weights = self.arc_weights[arcs]
-        # A word's tags count only in its own relation: (batch, words, relations * tags).
-        same = (
-            relation[..., None, None] == torch.arange(len(Relation), device=scores.device)[:, None]
-        )
-        related = torch.where(same, scores[:, :, None], -torch.inf).flatten(2)
-        return backend.log_partition(grammar, related, mask, weights)
+        sizes = [len(each) for each in listed]
+        table = scores.new_zeros(len(scores), max(sizes, default=0))
+        rows = torch.repeat_interleave(torch.tensor(sizes, dtype=torch.long))
+        columns = torch.cat([torch.arange(0), *map(torch.arange, sizes)])
+        places = (rows.to(scores.device), columns.to(scores.device))
+        return table.index_put(places, found.to(table.dtype))
 
     @_eager
     def loss(

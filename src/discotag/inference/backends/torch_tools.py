@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, replace
-from typing import Any, Final
+from dataclasses import fields, is_dataclass, replace
+from functools import lru_cache
+from typing import Any, Final, TypeVar, cast
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from discotag.inference.arrays import Arrays, Level, Plan
+
+T = TypeVar("T")
 
 MATRIX_LIMIT: Final = 1 << 14
 """Up to so many cells of rows x groups, rows are summed by a matrix product, which is quicker."""
@@ -79,6 +83,22 @@ class TorchTools:
     def repeated(self, values: Tensor, times: int) -> Tensor:
         return values.repeat_interleave(times, 0)
 
+    def indices(self, values: npt.NDArray[Any], like: Tensor) -> Tensor:
+        return to_device(torch.from_numpy(values), like.device)
+
+    def local(self, compiled: T, like: Tensor) -> T:
+        return moved(compiled, like.device)
+
+    def filled(self, shape: tuple[int, ...], value: float, like: Tensor) -> Tensor:
+        return like.new_full(shape, value)
+
+    def levelled(self, scores: Tensor, *, double: bool = False) -> Tensor:
+        kind = torch.promote_types(scores.dtype, torch.float64 if double else torch.float32)
+        if not scores.numel():
+            return scores.to(kind)
+        highest = scores.detach().amax(2, keepdim=True)
+        return scores.to(kind) - torch.where(highest.isfinite(), highest, 0.0)
+
     def prepared(self, scores: Tensor, weights: Tensor | None) -> tuple[Tensor, Tensor | None]:
         kind = torch.promote_types(scores.dtype, torch.float32)
         columns = scores.to(kind).permute(1, 2, 0)
@@ -116,16 +136,29 @@ class TorchTools:
         return -drawn.log()
 
 
-def to_device(arrays: Arrays, device: torch.device) -> Arrays:
-    """The same arrays as tensors on a device."""
+def to_device(values: Tensor, device: torch.device) -> Tensor:
+    """Copy a tensor to a device without waiting for the device."""
+    if device.type == "cuda" and not values.is_cuda:
+        values = values.pin_memory()
+    return values.to(device, non_blocking=True)
 
-    def moved(value: Any) -> Any:
-        if isinstance(value, np.ndarray):
-            return torch.from_numpy(value).to(device)
-        if isinstance(value, Plan):
-            return Plan(
-                tuple(Level(*map(moved, level)) for level in value.levels), moved(value.result)
-            )
-        return value
 
-    return replace(arrays, **{f.name: moved(getattr(arrays, f.name)) for f in fields(arrays)})
+@lru_cache(maxsize=256)
+def moved(compiled: T, device: torch.device) -> T:
+    """Return a compiled grammar with its arrays as tensors on a device."""
+    # Kept for all calls, so not to be made as tensors of inference mode alone.
+    with torch.inference_mode(False):
+        return cast(T, _moved(compiled, device))
+
+
+def _moved(value: Any, device: torch.device) -> Any:
+    if isinstance(value, np.ndarray):
+        return torch.from_numpy(value).to(device)
+    if is_dataclass(value) and not isinstance(value, type):
+        changes = {each.name: _moved(getattr(value, each.name), device) for each in fields(value)}
+        return replace(value, **changes)
+    if isinstance(value, Level | Plan):
+        return type(value)(*(_moved(each, device) for each in value))
+    if isinstance(value, tuple):
+        return tuple(_moved(each, device) for each in value)
+    return value

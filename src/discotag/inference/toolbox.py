@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from discotag.inference.arrays import Arrays
 
 # A NumPy array or a PyTorch tensor; the two share no type.
 Array = Any
+
+T = TypeVar("T")
 
 
 class Toolbox(Protocol):
@@ -48,6 +50,21 @@ class Toolbox(Protocol):
 
     def noise(self, like: Array) -> Array:
         """Gumbel noise in the shape of `like`."""
+
+    def indices(self, values: Array, like: Array) -> Array:
+        """Return indices, given as a NumPy array, where `like` is."""
+
+    def local(self, compiled: T, like: Array) -> T:
+        """Return a compiled grammar with its arrays where `like` is."""
+
+    def filled(self, shape: tuple[int, ...], value: float, like: Array) -> Array:
+        """Return an array of one value, of the type of `like`."""
+
+    def levelled(self, scores: Array, *, double: bool = False) -> Array:
+        """Return scores less the highest of each word, in single or double precision at least.
+
+        That changes no difference between two log-sums, and leaves more digits for it.
+        """
 
     def prepared(self, scores: Array, weights: Array | None) -> tuple[Array, Array | None]:
         """Scores and weights as `sweep` wants them, in at least single precision."""

@@ -6,28 +6,28 @@ PyTorch (`benchmarks/inference.py`); tensors on the CPU share their memory with 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from discotag.automata import Automaton
 from discotag.errors import DiscotagError
-from discotag.inference import algorithms
+from discotag.inference import algorithms, probability
 from discotag.inference.arrays import Arrays, compile_grammar
-from discotag.inference.numpy_tools import NumpyTools
-from discotag.inference.tools import Toolbox
-from discotag.inference.torch_tools import TorchTools, to_device
+from discotag.inference.backends import numpy_backend
+from discotag.inference.backends.numpy_backend import quiet
+from discotag.inference.backends.numpy_tools import NumpyTools
+from discotag.inference.backends.torch_tools import TorchTools, moved, to_device
+from discotag.mentions import Mention
+from discotag.scheme import Scheme
 
 BACKENDS: Final = ("auto", "numpy", "torch", "triton")
-
-
-def _quiet() -> np.errstate:
-    """What stands under no mask may be anything, and NumPy would warn of it."""
-    return np.errstate(invalid="ignore", over="ignore")
 
 
 def _unrounded(scores: Tensor) -> torch.autocast:
@@ -41,7 +41,7 @@ def choose_backend(grammar: Automaton, scores: Tensor, weights: Tensor | None) -
         return "numpy"
     supported = scores.dtype != torch.float64 and scores.numel() > 0
     if scores.is_cuda and weights is None and supported and triton_is_there():
-        from discotag.inference import triton_backend
+        from discotag.inference.backends import triton_backend
 
         if triton_backend.applies(grammar):
             return "triton"
@@ -64,15 +64,15 @@ def best_tags(
     """As `algorithms.best_tags`."""
     backend = _chosen(backend, grammar, scores, weights)
     if backend == "triton":
-        from discotag.inference import triton_backend
+        from discotag.inference.backends import triton_backend
 
         return triton_backend.best_tags(grammar, scores, mask)
-    with _quiet(), torch.no_grad():
+    with quiet(), torch.no_grad():
         tags, best = algorithms.best_tags(*_arguments(backend, grammar, scores, mask, weights))
     return torch.as_tensor(tags), torch.as_tensor(best)
 
 
-@_quiet()
+@quiet()
 @torch.no_grad()
 def k_best(
     grammar: Automaton,
@@ -102,7 +102,7 @@ def sample(
     return algorithms.sample(TorchTools(generator), *arguments[1:], number)
 
 
-@_quiet()
+@quiet()
 @torch.no_grad()
 def marginals(
     grammar: Automaton,
@@ -116,6 +116,31 @@ def marginals(
     return by_tag, total
 
 
+def mention_probabilities(
+    scheme: Scheme,
+    scores: Tensor,
+    lengths: Sequence[int],
+    mentions: Sequence[Sequence[Mention]],
+    weights: Tensor | None = None,
+) -> Tensor:
+    """Return the probability of each mention, as `probability.mention_probabilities`.
+
+    Differentiable, because PyTorch records the sweeps; without gradients on a CPU, by NumPy.
+    """
+    recorded = torch.is_grad_enabled() and any(
+        each is not None and each.requires_grad for each in (scores, weights)
+    )
+    if scores.device.type == "cpu" and not recorded:
+        _, _, given, _, other = _arguments("numpy", scheme.grammar, scores, None, weights)
+        found = numpy_backend.mention_probabilities(scheme, given, lengths, mentions, other)
+        return torch.from_numpy(found)
+    with _unrounded(scores):
+        total: Tensor = probability.mention_probabilities(
+            TorchTools(), scheme, scores, lengths, mentions, weights
+        )
+    return total
+
+
 def entropy(
     grammar: Automaton, scores: Tensor, mask: Tensor | None, weights: Tensor | None
 ) -> Tensor:
@@ -125,7 +150,7 @@ def entropy(
     return found
 
 
-@_quiet()
+@quiet()
 def log_partition(
     grammar: Automaton,
     scores: Tensor,
@@ -158,7 +183,7 @@ class _LogPartition(torch.autograd.Function):
             return total
         backend = _chosen(backend, grammar, scores, weights)
         if backend == "triton":
-            from discotag.inference import triton_backend
+            from discotag.inference.backends import triton_backend
 
             return triton_backend.log_partition(grammar, scores, mask)
         arguments = _arguments(backend, grammar, scores, mask, weights)
@@ -206,7 +231,7 @@ def _all_marginals(
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     backend = _chosen(backend, grammar, scores, weights)
     if backend == "triton":
-        from discotag.inference import triton_backend
+        from discotag.inference.backends import triton_backend
 
         return (*triton_backend.marginals(grammar, scores, mask), None)
     arguments = _arguments(backend, grammar, scores, mask, weights)
@@ -214,6 +239,37 @@ def _all_marginals(
         by_tag, total, by_arc = algorithms.marginals(*arguments)
     arcs = None if by_arc is None else torch.as_tensor(by_arc)
     return torch.as_tensor(by_tag), torch.as_tensor(total), arcs
+
+
+class Fetched:
+    """Tensors on their way to the host."""
+
+    def __init__(self, *tensors: Tensor) -> None:
+        self._there = [
+            torch.empty(each.shape, dtype=each.dtype, pin_memory=each.is_cuda) for each in tensors
+        ]
+        for there, each in zip(self._there, tensors, strict=True):
+            there.copy_(each.detach(), non_blocking=True)
+        self._done = None
+        if any(each.is_cuda for each in tensors):
+            self._done = torch.cuda.Event()
+            self._done.record()
+
+    def wait(self) -> tuple[npt.NDArray[Any], ...]:
+        """Wait until the tensors have arrived, and return them as arrays."""
+        if self._done is not None:
+            self._done.synchronize()
+        return tuple(each.numpy() for each in self._there)
+
+
+def fetch(*tensors: Tensor) -> Fetched:
+    """Start to copy tensors to the host, without waiting for them."""
+    return Fetched(*tensors)
+
+
+def take(values: Tensor, rows: npt.NDArray[np.int64]) -> Tensor:
+    """Return these rows of a tensor."""
+    return values[to_device(torch.from_numpy(rows), values.device)]
 
 
 def _chosen(backend: str, grammar: Automaton, scores: Tensor, weights: Tensor | None) -> str:
@@ -233,7 +289,7 @@ def _arguments(
 ) -> tuple[Toolbox, Arrays, Any, Any, Any]:
     """Toolbox, grammar, scores, mask and weights in the library of a backend."""
     if backend == "torch":
-        arrays = _arrays_on(scores.device, grammar, weights is not None)
+        arrays = moved(compile_grammar(grammar, weighted=weights is not None), scores.device)
         return TorchTools(), arrays, scores, mask, weights
     kind = torch.promote_types(scores.dtype, torch.float32)
     return (
@@ -243,10 +299,3 @@ def _arguments(
         None if mask is None else mask.numpy(),
         None if weights is None else weights.detach().to(kind).numpy(),
     )
-
-
-@lru_cache(maxsize=64)
-def _arrays_on(device: torch.device, grammar: Automaton, weighted: bool) -> Arrays:
-    # Kept for all calls, so not to be made as tensors of inference mode alone.
-    with torch.inference_mode(False):
-        return to_device(compile_grammar(grammar, weighted=weighted), device)

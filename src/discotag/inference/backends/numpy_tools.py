@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ import numpy.typing as npt
 from discotag.inference.arrays import Arrays
 
 Numbers = npt.NDArray[Any]
+T = TypeVar("T")
 
 MATRIX_LIMIT: Final = 1 << 14
 """Up to so many cells of rows x groups, rows are summed by a matrix product, which is quicker."""
@@ -89,6 +90,20 @@ class NumpyTools:
 
     def noise(self, like: Numbers) -> Numbers:
         return self.random.gumbel(size=like.shape)
+
+    def indices(self, values: Numbers, like: Numbers) -> Numbers:
+        return values
+
+    def local(self, compiled: T, like: Numbers) -> T:
+        return compiled
+
+    def filled(self, shape: tuple[int, ...], value: float, like: Numbers) -> Numbers:
+        return np.full(shape, value, like.dtype)
+
+    def levelled(self, scores: Numbers, *, double: bool = False) -> Numbers:
+        kind = np.promote_types(scores.dtype, np.float64 if double else np.float32)
+        highest = scores.max(2, keepdims=True, initial=-np.inf)
+        return scores.astype(kind) - np.where(np.isfinite(highest), highest, 0).astype(kind)
 
     def prepared(self, scores: Numbers, weights: Numbers | None) -> tuple[Numbers, Numbers | None]:
         kind = np.float64 if scores.dtype == np.float64 else np.float32

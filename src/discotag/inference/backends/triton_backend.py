@@ -18,8 +18,8 @@ from torch import Tensor
 
 from discotag.automata import Automaton
 from discotag.inference.arrays import compile_grammar
-from discotag.inference.triton_kernels import best_kernel, sum_kernel
-from discotag.inference.triton_table_kernels import best_table_kernel, sum_table_kernel
+from discotag.inference.backends.triton_kernels import best_kernel, sum_kernel
+from discotag.inference.backends.triton_table_kernels import best_table_kernel, sum_table_kernel
 
 MOST_ARCS = {"best": 320, "sum": 150}
 """Up to so many arcs a kernel is unrolled; beyond, it takes minutes to compile and spills."""

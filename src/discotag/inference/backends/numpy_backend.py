@@ -1,0 +1,116 @@
+"""Inference on NumPy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from discotag.automata import Automaton
+from discotag.inference import algorithms, probability
+from discotag.inference.arrays import compile_grammar
+from discotag.inference.backends.numpy_tools import NumpyTools
+from discotag.mentions import Mention
+from discotag.scheme import Scheme
+
+Numbers = npt.NDArray[Any]
+
+
+class Fetched:
+    """Arrays on their way to the host, where these are already."""
+
+    def __init__(self, *arrays: Numbers) -> None:
+        self._arrays = arrays
+
+    def wait(self) -> tuple[Numbers, ...]:
+        """Return the arrays."""
+        return self._arrays
+
+
+def best_tags(
+    grammar: Automaton, scores: Numbers, mask: Numbers | None = None, weights: Numbers | None = None
+) -> tuple[Numbers, Numbers]:
+    """Return the best tags and their scores, as `algorithms.best_tags`."""
+    with quiet():
+        found: tuple[Numbers, Numbers] = algorithms.best_tags(
+            *_arguments(grammar, scores, mask, weights)
+        )
+    return found
+
+
+def k_best(
+    grammar: Automaton, scores: Numbers, mask: Numbers | None, weights: Numbers | None, k: int
+) -> tuple[Numbers, Numbers]:
+    """Return the k best sequences and their scores, as `algorithms.k_best`."""
+    with quiet():
+        found: tuple[Numbers, Numbers] = algorithms.k_best(
+            *_arguments(grammar, scores, mask, weights), k
+        )
+    return found
+
+
+def log_partition(
+    grammar: Automaton, scores: Numbers, mask: Numbers | None = None, weights: Numbers | None = None
+) -> Numbers:
+    """Return the log-partition, as `algorithms.log_partition`."""
+    with quiet():
+        return np.asarray(algorithms.log_partition(*_arguments(grammar, scores, mask, weights)))
+
+
+def marginals(
+    grammar: Automaton, scores: Numbers, mask: Numbers | None = None, weights: Numbers | None = None
+) -> tuple[Numbers, Numbers]:
+    """Return marginals and log-partition, as `algorithms.marginals`."""
+    by_tag, total, _ = all_marginals(grammar, scores, mask, weights)
+    return by_tag, total
+
+
+def all_marginals(
+    grammar: Automaton, scores: Numbers, mask: Numbers | None, weights: Numbers | None
+) -> tuple[Numbers, Numbers, Numbers | None]:
+    """Return marginals, log-partition and expected counts of arcs, as `algorithms.marginals`."""
+    with quiet():
+        found: tuple[Numbers, Numbers, Numbers | None] = algorithms.marginals(
+            *_arguments(grammar, scores, mask, weights)
+        )
+    return found
+
+
+def mention_probabilities(
+    scheme: Scheme,
+    scores: Numbers,
+    lengths: Sequence[int],
+    mentions: Sequence[Sequence[Mention]],
+    weights: Numbers | None = None,
+) -> Numbers:
+    """Return the probability of each mention, as `probability.mention_probabilities`."""
+    with quiet():
+        return np.asarray(
+            probability.mention_probabilities(
+                NumpyTools(), scheme, scores, lengths, mentions, weights
+            )
+        )
+
+
+def take(values: Numbers, rows: npt.NDArray[np.int64]) -> Numbers:
+    """Return these rows of an array."""
+    return values[rows]
+
+
+def fetch(*arrays: Numbers) -> Fetched:
+    """Start to copy arrays to the host."""
+    return Fetched(*arrays)
+
+
+def _arguments(
+    grammar: Automaton, scores: Numbers, mask: Numbers | None, weights: Numbers | None
+) -> tuple[Any, ...]:
+    arrays = compile_grammar(grammar, weighted=weights is not None)
+    return NumpyTools(), arrays, scores, mask, weights
+
+
+def quiet() -> np.errstate:
+    """Return a context in which NumPy does not warn of what is under no mask."""
+    return np.errstate(invalid="ignore", over="ignore")
