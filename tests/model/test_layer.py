@@ -18,10 +18,10 @@ from discotag import (
     TaggingLayer,
 )
 from discotag.inference import algorithms
-from discotag.inference.gold import find_gold
+from discotag.model.layer import find_gold
 from discotag.inference import probability
 from discotag.model.layer import InvalidScores
-from discotag.model.objectives import OBJECTIVES
+from discotag.model.objectives import Objective
 from discotag.scheme import UnknownLabel
 from oracle import SCHEMES, name
 
@@ -88,7 +88,7 @@ def check_losses(layer, scores, truth, mentions):
             objective=objective,
             known_slots=[{}] if objective.startswith("weakly") else None,
         ).item()
-        for objective in OBJECTIVES
+        for objective in Objective
     }
     assert found["soft_em"] == pytest.approx(-np.logaddexp.reduce(logs), abs=1e-9)
     assert found["hard_em"] == pytest.approx(-logs.max(), abs=1e-9)

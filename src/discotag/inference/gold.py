@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -11,11 +10,9 @@ import numpy.typing as npt
 
 from discotag.errors import DiscotagError
 from discotag.inference.arrays import Indices, compile_grammar
+from discotag.inference.toolbox import Array, Toolbox
 from discotag.mentions import Mention
 from discotag.scheme import Layers, MentionSet, Scheme
-
-CACHED_SENTENCES: Final = 1 << 17
-"""So many sentences are encoded once and kept: more than any corpus of the field has."""
 
 MOST_NAMINGS: Final = 4096
 """With weights on arcs all namings of a sentence are looked at together, up to so many."""
@@ -41,7 +38,6 @@ class Gold(NamedTuple):
     group: Indices
 
 
-@lru_cache(maxsize=CACHED_SENTENCES)
 def find_gold(
     scheme: Scheme,
     length: int,
@@ -88,7 +84,6 @@ def find_gold(
     return builder.gold(weighted=False)
 
 
-@lru_cache(maxsize=CACHED_SENTENCES)
 def gold_of_tags(scheme: Scheme, tags: tuple[str, ...], weighted: bool) -> Gold:
     """Gold that is given as tags: one tagging.
 
@@ -179,8 +174,8 @@ class GoldBatch(NamedTuple):
     group_row: Indices
 
 
-def collate(golds: Sequence[Gold]) -> GoldBatch:
-    """One numbering for all."""
+def collate_gold(golds: Sequence[Gold]) -> GoldBatch:
+    """Put the gold of several sentences into one batch."""
     alternatives = np.cumsum([0, *(len(gold.group) for gold in golds)])
     sizes = [int(gold.group[-1]) + 1 for gold in golds]
     groups = np.cumsum([0, *sizes])
@@ -196,6 +191,40 @@ def collate(golds: Sequence[Gold]) -> GoldBatch:
         ),
         np.repeat(number, sizes),
     )
+
+
+def gold_scores(
+    tools: Toolbox,
+    batch: GoldBatch,
+    order: Array | None,
+    scores: Array,
+    weights: Array | None,
+    *,
+    best: bool = False,
+) -> Array:
+    """Return the score of the gold mentions of each sentence, (batch,), over all their taggings.
+
+    Args:
+        tools: The array library.
+        batch: The gold taggings.
+        order: (batch, words): the position of each word, where a mask leaves some out.
+        scores: (batch, words, tags), in single precision at least.
+        weights: The weights of arcs, or None.
+        best: Take the best tagging instead of the log-sum over all of them; it is held constant.
+    """
+    row, gold, group_row = batch
+    rows, words, tags, alternative, group, group_rows = (
+        tools.indices(each, scores)
+        for each in (row, gold.word, gold.tag, gold.alternative, gold.group, group_row)
+    )
+    positions = words if order is None else order[rows, words]
+    entries = scores[rows, positions, tags]
+    if weights is not None:
+        entries = entries + weights[tools.indices(gold.arc, scores)]
+    by_alternative = tools.grouped_sum(entries, alternative, len(gold.group))
+    reduce = tools.grouped_highest if best else tools.grouped_log_sum
+    by_group = reduce(by_alternative, group, len(group_row))
+    return tools.grouped_sum(by_group, group_rows, len(scores))
 
 
 def _joined(parts: Iterable[npt.NDArray[np.int64]]) -> Indices:

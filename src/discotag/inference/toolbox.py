@@ -42,6 +42,15 @@ class Toolbox(Protocol):
     def placed(self, values: Array, rows: Array, number: int) -> Array:
         """Zeros of so many rows, with the values in these."""
 
+    def grouped_sum(self, values: Array, group: Array, number: int) -> Array:
+        """Return the sum of the values of each of `number` groups."""
+
+    def grouped_log_sum(self, values: Array, group: Array, number: int) -> Array:
+        """Return the log of the sum of exp of the values of each group; -inf where all are."""
+
+    def grouped_highest(self, values: Array, group: Array, number: int) -> Array:
+        """Return the highest value of each group; of equal ones the first gets the gradient."""
+
     def counting(self, number: int, like: Array) -> Array:
         """0, 1, 2, ... as indices."""
 

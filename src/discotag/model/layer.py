@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any, Final, TypeVar, cast
 
 import torch
@@ -11,12 +12,19 @@ from torch import Tensor, nn
 
 from discotag.errors import DiscotagError
 from discotag.inference.backends import torch_backend as backend
-from discotag.inference.gold import GoldBatch, collate, find_gold, gold_of_tags
+from discotag.inference import gold as gold_module
+from discotag.inference.gold import GoldBatch, collate_gold, gold_scores
 from discotag.mentions import Mention, check_inside
-from discotag.model.objectives import OBJECTIVES, gold_scores
+from discotag.model.objectives import Objective
 from discotag.scheme import Scheme, UnknownLabel
 
 REDUCTIONS: Final = ("mean", "word_mean", "sum", "none")
+
+CACHED_SENTENCES: Final = 1 << 17
+"""Sentences whose gold is found once and kept: more than any corpus of the field has."""
+
+find_gold = lru_cache(CACHED_SENTENCES)(gold_module.find_gold)
+gold_of_tags = lru_cache(CACHED_SENTENCES)(gold_module.gold_of_tags)
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -209,7 +217,7 @@ class TaggingLayer(nn.Module):
         gold: Sequence[Iterable[Mention]] | Tensor,
         mask: Tensor | None = None,
         *,
-        objective: str = "nll",
+        objective: Objective | str = Objective.NLL,
         reduction: str = "mean",
         known_slots: Sequence[Mapping[int, int]] | None = None,
     ) -> Tensor:
@@ -231,17 +239,18 @@ class TaggingLayer(nn.Module):
             Incompatible: Gold mentions do not fit the scheme; `Scheme.problems` tells before.
             IllFormed: Gold tags break a rule.
         """
-        if objective not in OBJECTIVES:
+        if objective not in list(Objective):
             raise InvalidScores(
-                f"objective must be one of {', '.join(OBJECTIVES)}, got {objective!r}"
+                f"objective must be one of {', '.join(Objective)}, got {objective!r}"
             )
+        objective = Objective(objective)
         if reduction not in REDUCTIONS:
             raise InvalidScores(
                 f"reduction must be one of {', '.join(REDUCTIONS)}, got {reduction!r}"
             )
-        if objective.startswith("weakly") and known_slots is None:
+        if objective.uses_lexicon and known_slots is None:
             raise InvalidScores(f"{objective} needs known_slots")
-        if objective in ("soft_em", "hard_em") and known_slots is not None:
+        if objective in (Objective.SOFT_EM, Objective.HARD_EM) and known_slots is not None:
             raise InvalidScores(f"{objective} takes no known_slots; weakly_{objective} does")
         scores = self._levelled(scores, mask)
         total = self.log_partition(scores, mask)
@@ -255,7 +264,9 @@ class TaggingLayer(nn.Module):
                 f"gold tags must have shape {tuple(scores.shape[:2])}, got {tuple(gold.shape)}"
             )
         batch = self._gold(gold, mask, lengths, objective, known_slots)
-        losses = total - gold_scores(batch, order, scores, self.arc_weights, objective)
+        best = objective.uses_best_naming
+        scored = gold_scores(backend.TOOLS, batch, order, scores, self.arc_weights, best=best)
+        losses = total - scored
         if reduction == "none":
             return losses
         if reduction == "sum":
@@ -269,7 +280,7 @@ class TaggingLayer(nn.Module):
         gold: Sequence[Iterable[Mention]] | Tensor,
         mask: Tensor | None,
         lengths: Sequence[int],
-        objective: str,
+        objective: Objective,
         known_slots: Sequence[Mapping[int, int]] | None,
     ) -> GoldBatch:
         taggings = self._taggings(gold, mask) if isinstance(gold, Tensor) else None
@@ -277,7 +288,7 @@ class TaggingLayer(nn.Module):
         golds = []
         for row, length in enumerate(lengths):
             with _in_sentence(row):
-                if taggings is not None and objective == "nll":
+                if taggings is not None and not objective.uses_all_namings:
                     golds.append(gold_of_tags(self.scheme, taggings[row], weighted))
                     continue
                 given = self.scheme.decode(taggings[row]) if taggings is not None else gold[row]
@@ -286,9 +297,9 @@ class TaggingLayer(nn.Module):
                 if len(mentions) < len(listed):
                     self.scheme.layers(length, listed)  # says which is given twice
                 known = self._known(known_slots[row], length) if known_slots else frozenset()
-                every = objective != "nll"
+                every = objective.uses_all_namings
                 golds.append(find_gold(self.scheme, length, mentions, known, every, weighted))
-        return collate(golds)
+        return collate_gold(golds)
 
     def _known(self, slots: Mapping[int, int], length: int) -> frozenset[tuple[int, int]]:
         for word, slot in slots.items():

@@ -1,74 +1,39 @@
-"""The objectives of training: the score of the gold mentions, to compare with the log-partition."""
+"""The objectives of training."""
 
 from __future__ import annotations
 
-from typing import Final
-
-import torch
-from torch import Tensor
-
-from discotag.inference.gold import GoldBatch
-
-OBJECTIVES: Final = ("nll", "soft_em", "hard_em", "weakly_soft_em", "weakly_hard_em")
-"""The losses of the paper. Weakly: what is known of slots leaves out namings."""
+from enum import StrEnum
 
 
-def gold_scores(
-    batch: GoldBatch,
-    order: Tensor | None,
-    scores: Tensor,
-    weights: Tensor | None,
-    objective: str,
-) -> Tensor:
-    """The score that an objective gives to the gold mentions of each sentence, (batch,).
+class Objective(StrEnum):
+    """A loss of the paper: the log-partition minus the score of the gold mentions.
 
-    `nll`: of the one tagging. Soft EM: the log-sum over all namings of the slots. Hard EM: of the
-    best naming, which is held constant.
+    Under semantic naming the slots of a mention set can be named in several ways.
 
-    Args:
-        batch: The gold taggings.
-        order: (batch, words): the position of each word, where a mask leaves some out.
-        scores: (batch, words, tags).
-        weights: Of arcs, or None.
-        objective: One of `OBJECTIVES`.
+    Attributes:
+        NLL: The score of one tagging.
+        SOFT_EM: The log-sum over all namings.
+        HARD_EM: The score of the best naming, which is held constant.
+        WEAKLY_SOFT_EM, WEAKLY_HARD_EM: The same, where a lexicon leaves out namings.
     """
-    kind = torch.promote_types(scores.dtype, torch.float32)
-    row, gold, group_row = batch
-    device = scores.device
-    rows, words, tags, arcs, alternative, group, group_rows = (
-        torch.from_numpy(indices).to(device, non_blocking=True)
-        for indices in (row, gold.word, gold.tag, gold.arc, gold.alternative, gold.group, group_row)
-    )
-    positions = words if order is None else order[rows, words]
-    entries = scores[rows, positions, tags].to(kind)
-    if weights is not None:
-        entries = entries + weights[arcs].to(kind)
-    by_alternative = entries.new_zeros(len(group)).index_add(0, alternative, entries)
-    if "hard" in objective:
-        by_group = _highest(by_alternative, group, len(group_rows))
-    else:
-        by_group = _log_sums(by_alternative, group, len(group_rows))
-    return by_group.new_zeros(len(scores)).index_add(0, group_rows, by_group)
 
+    NLL = "nll"
+    SOFT_EM = "soft_em"
+    HARD_EM = "hard_em"
+    WEAKLY_SOFT_EM = "weakly_soft_em"
+    WEAKLY_HARD_EM = "weakly_hard_em"
 
-def _highest(values: Tensor, group: Tensor, number: int) -> Tensor:
-    """The highest value of each group; of equal ones the first, which alone gets the gradient."""
-    fixed = values.detach()
-    best = fixed.new_full((number,), -torch.inf).scatter_reduce(0, group, fixed, "amax")
-    place = torch.arange(len(values), device=values.device)
-    rivals = torch.where(fixed == best[group], place, len(values))
-    first = rivals.new_full((number,), len(values)).scatter_reduce(0, group, rivals, "amin")
-    return values[first.clamp_max(len(values) - 1)]  # NaN has no place
+    @property
+    def uses_all_namings(self) -> bool:
+        """Whether more than one naming counts."""
+        return self is not Objective.NLL
 
+    @property
+    def uses_best_naming(self) -> bool:
+        """Whether the best naming counts, not the sum over all."""
+        return self in (Objective.HARD_EM, Objective.WEAKLY_HARD_EM)
 
-def _log_sums(values: Tensor, group: Tensor, number: int) -> Tensor:
-    """The log-sum of the values of each group; -inf where all are."""
-    fixed = values.detach()
-    best = fixed.new_full((number,), -torch.inf).scatter_reduce(0, group, fixed, "amax")
-    shift = torch.where(best == -torch.inf, 0.0, best)
-    sums = values.new_zeros(number).index_add(0, group, (values - shift[group]).exp())
-    # Where nothing is possible the loss is infinite, and its gradient nothing rather than NaN.
-    return (
-        torch.where(sums > 0, sums.clamp_min(torch.finfo(sums.dtype).tiny).log(), -torch.inf)
-        + shift
-    )
+    @property
+    def uses_lexicon(self) -> bool:
+        """Whether what a lexicon knows of slots counts."""
+        return self in (Objective.WEAKLY_SOFT_EM, Objective.WEAKLY_HARD_EM)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,8 @@ from discotag.mentions import Mention
 from discotag.scheme import Scheme
 
 Numbers = npt.NDArray[Any]
+
+TOOLS: Final = NumpyTools()
 
 
 class Fetched:
@@ -97,6 +99,11 @@ def mention_probabilities(
 def take(values: Numbers, rows: npt.NDArray[np.int64]) -> Numbers:
     """Return these rows of an array."""
     return values[rows]
+
+
+def place(values: Numbers, like: Numbers) -> Numbers:
+    """Return an array where `like` is."""
+    return values
 
 
 def fetch(*arrays: Numbers) -> Fetched:

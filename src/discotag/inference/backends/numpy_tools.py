@@ -82,6 +82,19 @@ class NumpyTools:
         zeros[rows] = values
         return zeros
 
+    def grouped_sum(self, values: Numbers, group: Numbers, number: int) -> Numbers:
+        return np.bincount(group, values, number).astype(values.dtype)
+
+    def grouped_log_sum(self, values: Numbers, group: Numbers, number: int) -> Numbers:
+        found = np.full(number, -np.inf, dtype=values.dtype)
+        np.logaddexp.at(found, group, values)
+        return found
+
+    def grouped_highest(self, values: Numbers, group: Numbers, number: int) -> Numbers:
+        found = np.full(number, -np.inf, dtype=values.dtype)
+        np.maximum.at(found, group, values)
+        return found
+
     def counting(self, number: int, like: Numbers) -> Numbers:
         return np.arange(number)
 

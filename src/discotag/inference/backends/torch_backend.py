@@ -28,6 +28,7 @@ from discotag.mentions import Mention
 from discotag.scheme import Scheme
 
 BACKENDS: Final = ("auto", "numpy", "torch", "triton")
+TOOLS: Final = TorchTools()
 
 
 def _unrounded(scores: Tensor) -> torch.autocast:
@@ -265,6 +266,11 @@ class Fetched:
 def fetch(*tensors: Tensor) -> Fetched:
     """Start to copy tensors to the host, without waiting for them."""
     return Fetched(*tensors)
+
+
+def place(values: npt.NDArray[Any], like: Tensor) -> Tensor:
+    """Return an array as a tensor where `like` is."""
+    return to_device(torch.from_numpy(values), like.device)
 
 
 def take(values: Tensor, rows: npt.NDArray[np.int64]) -> Tensor:

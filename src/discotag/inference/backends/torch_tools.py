@@ -77,6 +77,26 @@ class TorchTools:
         zeros[rows] = values
         return zeros
 
+    def grouped_sum(self, values: Tensor, group: Tensor, number: int) -> Tensor:
+        return values.new_zeros(number).index_add(0, group, values)
+
+    def grouped_log_sum(self, values: Tensor, group: Tensor, number: int) -> Tensor:
+        fixed = values.detach()
+        best = fixed.new_full((number,), -torch.inf).scatter_reduce(0, group, fixed, "amax")
+        shift = torch.where(best == -torch.inf, 0.0, best)
+        sums = values.new_zeros(number).index_add(0, group, (values - shift[group]).exp())
+        # Where nothing is possible the loss is infinite, and its gradient nothing rather than NaN.
+        logs = sums.clamp_min(torch.finfo(sums.dtype).tiny).log()
+        return torch.where(sums > 0, logs, -torch.inf) + shift
+
+    def grouped_highest(self, values: Tensor, group: Tensor, number: int) -> Tensor:
+        fixed = values.detach()
+        best = fixed.new_full((number,), -torch.inf).scatter_reduce(0, group, fixed, "amax")
+        place = torch.arange(len(values), device=values.device)
+        rivals = torch.where(fixed == best[group], place, len(values))
+        first = rivals.new_full((number,), len(values)).scatter_reduce(0, group, rivals, "amin")
+        return values[first.clamp_max(len(values) - 1)]  # NaN has no place
+
     def counting(self, number: int, like: Tensor) -> Tensor:
         return torch.arange(number, device=like.device)
 

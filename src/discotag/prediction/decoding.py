@@ -1,0 +1,198 @@
+"""Scores to mentions with their probabilities, where the scores are."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from math import exp, prod
+from types import ModuleType
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from discotag.errors import DiscotagError
+from discotag.inference.gold import collate_gold, find_gold, gold_scores
+from discotag.inference.toolbox import Array
+from discotag.mentions import Mention
+from discotag.prediction.pipeline import Work
+from discotag.scheme import Layers, Scheme
+
+Numbers = npt.NDArray[Any]
+
+MAX_MENTIONS: Final = 1000
+"""Mentions that one mention set may have. k slots with n components each have n^k, so nonsense
+could fill the memory; no annotated set comes near."""
+
+DIGITS: Final = 6
+"""Digits of probabilities: single precision has no more."""
+
+Reading = tuple[float, list[Mention]]
+"""A probability, and the mentions of a sentence."""
+
+
+class TooManyMentions(UserWarning):
+    """A mention set was left out, because it has more mentions than anyone could read."""
+
+
+def read_mentions(scheme: Scheme, tags: Sequence[int]) -> list[Mention]:
+    """Return the mentions of tags that are given as indices into `scheme.tags`, sorted.
+
+    A mention set that has too many is left out, with the warning `TooManyMentions`.
+
+    Example:
+        >>> read_mentions(Scheme(("ADR",)), [0, 1, 2])
+        [Mention(label='ADR', fragments=((1, 3),), text=None, score=None)]
+    """
+    layers = scheme.read([scheme.tags[tag] for tag in tags])
+    kept = []
+    for group in layers.sets:
+        number = prod(len(parts) for parts in group.slots if parts)
+        if number <= MAX_MENTIONS:
+            kept.append(group)
+        else:
+            warnings.warn(
+                f"a mention set of {number} mentions was left out: a set may have {MAX_MENTIONS}",
+                TooManyMentions,
+                stacklevel=2,
+            )
+    return sorted(Layers(layers.length, tuple(kept), layers.continuous).mentions)
+
+
+class Decoder:
+    """Finds the best mentions, and others, of sentences that have scores.
+
+    Its methods are works of a pipeline (`discotag.prediction.pipeline`). All they take are scores,
+    (batch, words, tags), where the backend has them, and the numbers of words.
+
+    Args:
+        scheme: What the tags mean.
+        backend: The functions of `discotag.inference.backends` for the scores.
+        weights: The weights of the arcs of the scheme's grammar, or None.
+    """
+
+    def __init__(self, scheme: Scheme, backend: ModuleType, weights: Array | None = None) -> None:
+        self.scheme = scheme
+        self.backend = backend
+        self.weights = weights
+
+    def best(
+        self, scores: Array, lengths: Numbers, *, probabilities: bool = True
+    ) -> Work[dict[int, list[Mention]]]:
+        """Find the mentions of the best tags of each sentence, with their probabilities.
+
+        Only the tags of sentences that have mentions come to the host.
+
+        Returns:
+            For each sentence that has mentions, by its row, these.
+
+        Raises:
+            DiscotagError: A score is not a number.
+        """
+        mask = self._mask(scores, lengths)
+        tags, best = self.backend.best_tags(self.scheme.grammar, scores, mask, self.weights)
+        # Most sentences have no mention: their tags are all O, which is 0.
+        flags = self.backend.fetch((tags > 0).any(1), best)
+        yield
+        busy, best = flags.wait()
+        _check(best)
+        rows = np.flatnonzero(busy)
+        if not len(rows):
+            return {}
+        taken = self.backend.fetch(self.backend.take(tags, rows))
+        yield
+        sizes = lengths[rows].tolist()
+        found = [
+            read_mentions(self.scheme, row[:size])
+            for row, size in zip(taken.wait()[0].tolist(), sizes, strict=True)
+        ]
+        if probabilities:
+            chances = self.backend.fetch(
+                self.backend.mention_probabilities(
+                    self.scheme, self.backend.take(scores, rows), sizes, found, self.weights
+                )
+            )
+            yield
+            listed = iter(chances.wait()[0].clip(0, 1).tolist())
+            found = [
+                [
+                    Mention(each.label, each.fragments, score=round(next(listed), DIGITS))
+                    for each in mentions
+                ]
+                for mentions in found
+            ]
+        return dict(zip(rows.tolist(), found, strict=True))
+
+    def alternatives(self, scores: Array, lengths: Numbers, k: int) -> Work[list[list[Reading]]]:
+        """Find the k best sets of mentions of each sentence with their probabilities, best first.
+
+        A probability is exact: that the mentions of the sentence are these and no others. With
+        semantic naming it is a sum over all namings, and sets are found among the 2k best taggings.
+        """
+        # Under semantic naming, several taggings stand for the same mentions.
+        more = 1 if self.scheme.structural else 2
+        mask = self._mask(scores, lengths)
+        arguments = (self.scheme.grammar, scores, mask, self.weights)
+        total = self.backend.log_partition(*arguments)
+        tags, best = self.backend.k_best(*arguments, k * more)
+        waiting = self.backend.fetch(total, tags, best)
+        yield
+        totals, taggings, values = waiting.wait()
+        _check(totals)
+        found: list[dict[frozenset[Mention], float]] = [{} for _ in lengths]
+        for row, length in enumerate(lengths.tolist()):
+            for tagging, value in zip(taggings[row].tolist(), values[row].tolist(), strict=True):
+                if value > -np.inf:
+                    mentions = frozenset(read_mentions(self.scheme, tagging[:length]))
+                    found[row].setdefault(mentions, value)
+        if not self.scheme.structural:
+            sums = self.backend.fetch(self._log_sums(scores, lengths, found))
+            yield
+            exact = iter(sums.wait()[0].tolist())
+            found = [{mentions: next(exact) for mentions in each} for each in found]
+        return [
+            [
+                (round(min(1.0, exp(value - total)), DIGITS), sorted(mentions))
+                for mentions, value in sorted(each.items(), key=lambda item: -item[1])[:k]
+            ]
+            for each, total in zip(found, totals.tolist(), strict=True)
+        ]
+
+    def marginals(self, scores: Array, lengths: Numbers) -> Work[list[Numbers]]:
+        """Find the probability of each tag of each word, (words, tags) for each sentence."""
+        mask = self._mask(scores, lengths)
+        found, total = self.backend.marginals(self.scheme.grammar, scores, mask, self.weights)
+        waiting = self.backend.fetch(found, total)
+        yield
+        table, totals = waiting.wait()
+        _check(totals)
+        return [row[:length] for row, length in zip(table, lengths.tolist(), strict=True)]
+
+    def _mask(self, scores: Array, lengths: Numbers) -> Array | None:
+        words = scores.shape[1]
+        if len(lengths) and lengths.min() == words:
+            return None
+        return self.backend.place(np.arange(words) < lengths[:, None], scores)
+
+    def _log_sums(
+        self, scores: Array, lengths: Numbers, found: Sequence[dict[frozenset[Mention], float]]
+    ) -> Array:
+        """Return the log-sum over all taggings of each of the sets of mentions."""
+        weighted = self.weights is not None
+        golds, rows = [], []
+        for row, each in enumerate(found):
+            for mentions in each:
+                length = int(lengths[row])
+                golds.append(
+                    find_gold(self.scheme, length, mentions, frozenset(), True, weighted)
+                )
+                rows.append(row)
+        taken = self.backend.take(scores, np.array(rows, dtype=np.int64))
+        return gold_scores(self.backend.TOOLS, collate_gold(golds), None, taken, self.weights)
+
+
+def _check(values: Numbers) -> None:
+    if not np.isfinite(values).all():
+        raise DiscotagError(
+            "the model gives scores that are not numbers; its weights are damaged, or too large"
+        )
