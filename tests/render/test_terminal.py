@@ -24,6 +24,12 @@ def test_mentions():
     ]
 
 
+def test_a_score_below_one_is_not_100_percent():
+    mentions = [Mention("X", [(0, 1)], score=0.998), Mention("X", [(1, 2)], score=1)]
+    drawn = rows(draw_mentions(Sentence(["a", "b"], mentions), width=80))
+    assert [row.split()[-1] for row in drawn[1:]] == ["99%", "100%"]
+
+
 def test_layers():
     assert layers(WORDS, MENTIONS, 80) == [
         "╭──────────── ADR ─────────────╮",
