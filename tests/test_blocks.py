@@ -108,6 +108,7 @@ def test_a_number_with_a_period_is_an_item_only_in_a_list():
 def test_a_dash_after_a_full_line_needs_a_list():
     assert parts(f"{LONG}\n- sore toes\n- nausea") == [LONG, "- sore toes", "- nausea"]
     assert parts(f"- sore toes\n{LONG}\n- nausea") == [f"- sore toes\n{LONG}", "- nausea"]
+    assert parts(f"- sore toes\n\n{LONG}\n- or so") == ["- sore toes", f"{LONG}\n- or so"]
     assert parts(f"{LONG}\n- Sore toes") == [LONG, "- Sore toes"]
     assert parts(f"{LONG}\n• sore toes") == [LONG, "• sore toes"]
     assert parts(f"{LONG[:40]}\n- sore toes") == [LONG[:40], "- sore toes"]

@@ -55,6 +55,17 @@ def test_long_sentences_go_on_in_blocks_and_lose_nothing():
     assert " ".join(" ".join(drawn[2::4]).split()) == " ".join(WORDS)
 
 
+def test_a_mention_that_ends_with_a_block_has_no_row_in_the_next():
+    mentions = [Mention("ADR", [(0, 2)])]
+    drawn = rows(draw_mentions(Sentence(WORDS, mentions), width=16))
+    assert drawn == ["pain in", "━━━━━━━  ADR", "arms and", "shoulders"]
+
+
+def test_a_word_wider_than_the_terminal_has_a_block_of_its_own():
+    drawn = rows(draw_mentions(Sentence(["shoulders", "a", "shoulders"]), width=4))
+    assert drawn == ["shoulders", "a", "shoulders"]
+
+
 def test_words_wider_or_stranger_than_letters_keep_their_columns():
     drawn = rows(draw_mentions(Sentence(["漢字", "a\tb", "c"], [Mention("X", [(2, 3)])]), width=80))
     assert drawn == ["漢字 a·b c", "         ━  X"]
