@@ -109,7 +109,16 @@ def test_p_values_are_those_of_the_exact_permutation_test():
 @pytest.mark.parametrize("seed", range(4))
 def test_p_values_of_both_means_are_exact(seed):
     random = np.random.default_rng(seed)
-    one, other = units(random, 9, 0.4), units(random, 9, 0.7)
+    mentions = [Mention(label, [(word, word + 1)]) for label in "AB" for word in range(3)]
+
+    def drawn_units(rate):
+        """Sentences with more or fewer predictions than mentions: F1 is no sum over them."""
+        return [
+            tally(mentions[: n % 5], [m for m in mentions if random.random() < rate])
+            for n in range(9)
+        ]
+
+    one, other = drawn_units(0.2), drawn_units(0.6)
 
     def difference(exchanged):
         sides = [
