@@ -18,7 +18,7 @@ from discotag import words as words_room
 from discotag.corpora import FORMATS, Problem, strict
 from discotag.corpora.analysis import Analysis
 from discotag.mentions import Document
-from discotag.render import printable
+from discotag.render import percent, printable
 from discotag.words import Splitter
 
 SHOWN_PROBLEMS: Final = 20
@@ -80,8 +80,8 @@ def plain_table(*columns: str, title: str | None = None) -> Table:
 
 
 def share(part: int, whole: int) -> str:
-    """How much of the whole a part is, in percent."""
-    return f"{part / whole:.1%}" if whole else "–"
+    """Return how much of the whole a part is, in percent."""
+    return percent(part / whole, 1) if whole else "–"
 
 
 @contextmanager

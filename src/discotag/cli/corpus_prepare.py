@@ -83,6 +83,8 @@ def prepare(
         _show(summary)
     for difference in summary.differences:
         print(f"warning: {printable(str(difference))}", file=sys.stderr)
+    if summary.passed_over:
+        print(f"not read: {printable(', '.join(summary.passed_over))}", file=sys.stderr)
     print(f"written to {printable(str(out))}: {', '.join(summary.files)}", file=sys.stderr)
 
 

@@ -1,5 +1,6 @@
 """Mentions and tags to look at."""
 
+from discotag.render.counts import percent
 from discotag.render.terminal import draw_layers, draw_mentions, printable
 
-__all__ = ["draw_layers", "draw_mentions", "printable"]
+__all__ = ["draw_layers", "draw_mentions", "percent", "printable"]

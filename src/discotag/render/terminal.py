@@ -11,6 +11,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from discotag.mentions import Mention, Sentence
+from discotag.render.counts import percent
 from discotag.scheme import Layers
 from discotag.scheme.tags import SLOT_NAMES
 
@@ -81,7 +82,7 @@ def draw_layers(words: Sequence[str], layers: Layers, tags: Sequence[str], *, wi
 
 def _caption(mention: Mention) -> str:
     """The label, and how probable the mention is if that is known."""
-    return mention.label if mention.score is None else f"{mention.label} {mention.score:.0%}"
+    return mention.label if mention.score is None else f"{mention.label} {percent(mention.score)}"
 
 
 def _size(text: str) -> int:
