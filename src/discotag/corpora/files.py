@@ -5,15 +5,17 @@ from __future__ import annotations
 import codecs
 import gzip
 import os
+import stat
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Final, TextIO, cast
 
-from discotag.corpora.problems import CorpusError, Problem, Report
+from discotag.corpora.problems import MAX_MESSAGE, CorpusError, Problem, Report, strict
 from discotag.corpora.streams import Stream, bad_byte, unpacked
 
 MAX_LINE: Final = 64 << 20
@@ -23,6 +25,9 @@ MAX_FILE: Final = 256 << 20
 """Bytes of a file that is read as a whole: one document."""
 
 BYTE_ORDER_MARK: Final = "\ufeff"
+
+MAX_NAMES: Final = 20
+"""Files left out of a folder that a message names; the others are counted."""
 
 ADVICE: Final = "use --encoding windows-1252"
 
@@ -198,15 +203,80 @@ def write_pieces(stream: TextIO, pieces: Iterable[str]) -> None:
         first = False
 
 
-def files_in(folder: Path, suffixes: tuple[str, ...] = ()) -> list[Path]:
-    """The files in a folder and in its folders, sorted; hidden ones and other endings left out."""
-    return sorted(
-        path
-        for path in folder.rglob("*")
-        if path.is_file()
-        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
-        and (not suffixes or path.name.endswith(suffixes))
-    )
+def files_in(folder: Path, suffixes: tuple[str, ...] = (), report: Report = strict) -> list[Path]:
+    """Return the files in a folder and in its folders, sorted.
+
+    Hidden files and folders are left out, and so are files with other endings. Links to files are
+    followed, those to folders are not.
+
+    Args:
+        folder: The folder.
+        suffixes: How the names of the files end; any by default.
+        report: Is told of what cannot be read: a folder, or a link that leads nowhere; and of
+            what is left out, in a warning that names it.
+    """
+    found: list[Path] = []
+    left_out: list[str] = []
+    for place, folders, names in os.walk(folder, onerror=lambda error: _tell(error, report)):
+        here = Path(place)
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in (*names, *(name for name in folders if (here / name).is_symlink())):
+            path = here / name
+            if name.startswith("."):
+                continue
+            if (suffixes and not name.endswith(suffixes)) or path.is_dir():
+                left_out.append(path.relative_to(folder).as_posix())
+                continue
+            try:
+                mode = path.stat().st_mode
+            except OSError as error:
+                _tell(error, report)
+                continue
+            if stat.S_ISREG(mode):
+                found.append(path)
+            else:
+                left_out.append(path.relative_to(folder).as_posix())
+    if left_out:
+        report(Problem("left_out", _left_out(sorted(left_out)), str(folder)))
+    return sorted(found)
+
+
+def _tell(error: OSError, report: Report) -> None:
+    report(failed(error, Path(error.filename)).problem)
+
+
+def _left_out(names: list[str]) -> str:
+    """Name the files that are left out, up to a number and a length, and count the others."""
+    length = 0
+    shown: list[str] = []
+    for name in names[:MAX_NAMES]:
+        length += len(name)
+        if shown and length > MAX_MESSAGE // 2:
+            break
+        shown.append(name)
+    more = len(names) - len(shown)
+    count = "1 file is not read" if len(names) == 1 else f"{len(names):,} files are not read"
+    return f"{count}: {', '.join(shown)}" + (f" and {more:,} more" if more else "")
+
+
+def unique_names(files: Sequence[Path], folder: Path) -> list[str]:
+    """Return a name for each file, unique by construction: its path below the folder.
+
+    The ending is left off where that keeps the names apart.
+
+    Example:
+        >>> folder = Path("posts")
+        >>> unique_names([folder / "x/a.txt", folder / "y/a.txt", folder / "y/a.md"], folder)
+        ['x/a', 'y/a.txt', 'y/a.md']
+    """
+    whole = [file.relative_to(folder) for file in files]
+    taken = Counter(path.with_suffix("").as_posix() for path in whole)
+    taken.update(path.as_posix() for path in whole if path.suffix)
+    short = [path.with_suffix("").as_posix() for path in whole]
+    return [
+        name if taken[name] == 1 else path.as_posix()
+        for name, path in zip(short, whole, strict=True)
+    ]
 
 
 def is_inside(name: str) -> bool:

@@ -21,8 +21,10 @@ KINDS: Final = {
     "text_mismatch": "the text given for a mention is not what stands at its offsets",
     "crosses": "a mention that reaches across sentences",
     "not_found": "a mention whose words were not found in its sentence",
-    "duplicate_id": "an id that stands for two things",
-    "dangling": "a line that refers to something that is not there",
+    "duplicate_id": "an id that two documents, or two lines of a document, have",
+    "dangling": "a relation, event or note that refers to something that is not there",
+    "unknown_field": "a field of a sentence or mention that is not known, and is not kept",
+    "left_out": "files of a folder that are not read",
     "duplicate": "the same mention twice",
     "ill_formed": "a tag that goes on where nothing began, read as the beginning",
     "widened": "a mention that cuts a word, widened to whole words",
@@ -30,7 +32,19 @@ KINDS: Final = {
     "label_case": "labels that differ only by case",
 }
 
-WARNINGS: Final = frozenset({"duplicate", "ill_formed", "widened", "offset_unit", "label_case"})
+WARNINGS: Final = frozenset(
+    {
+        "duplicate_id",
+        "dangling",
+        "unknown_field",
+        "left_out",
+        "duplicate",
+        "ill_formed",
+        "widened",
+        "offset_unit",
+        "label_case",
+    }
+)
 """With these, what was read is kept; with any other, it is left out."""
 
 
@@ -73,8 +87,7 @@ class Problem:
         return "warning" if self.kind in WARNINGS else "error"
 
     def __str__(self) -> str:
-        place = self.path if self.line is None else f"{self.path}:{self.line}"
-        return f"{place}: {self.message}"
+        return f"{located(self.path, self.line)}: {self.message}"
 
 
 class CorpusError(DiscotagError):
@@ -83,6 +96,16 @@ class CorpusError(DiscotagError):
     def __init__(self, problem: Problem) -> None:
         super().__init__(str(problem))
         self.problem = problem
+
+
+def located(path: str, line: int | None) -> str:
+    """Return a place in a file as messages have it.
+
+    Example:
+        >>> located("a.ann", 2)
+        'a.ann:2'
+    """
+    return path if line is None else f"{path}:{line}"
 
 
 def shown(text: str) -> str:
@@ -126,7 +149,7 @@ class Labels:
 
     def see(self, label: str, path: str, line: int | None) -> None:
         """Take notice of a label at this line of this file."""
-        place = path if line is None else f"{path}:{line}"
+        place = located(path, line)
         spelling, first = self._first.setdefault(label.casefold(), (label, place))
         if label != spelling and label not in self._told:
             self._told.add(label)
