@@ -1,5 +1,6 @@
 """`discotag predict` and `discotag export`, as the shell runs them."""
 
+import gzip
 import json
 import os
 import signal
@@ -8,11 +9,13 @@ import sys
 import time
 
 import pytest
+import torch
 
-from discotag import Document
+from discotag import Document, Scheme
 from discotag.corpora import read
+from discotag.corpora.jobs import locked
 from discotag.model.files import copy_model, load
-from tiny import tiny_model
+from tiny import tiny_model, tiny_network
 
 TEXTS = [f"I had pain in my arms and shoulders, {n} times. No sleep!" for n in range(40)]
 
@@ -25,6 +28,14 @@ def discotag(*arguments, given="", **environment):
         timeout=120,
         check=False,
         env={**os.environ, "COLUMNS": "100", **environment},
+    )
+
+
+def start(*arguments):
+    return subprocess.Popen(
+        [sys.executable, "-m", "discotag", *map(str, arguments)],
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        stderr=subprocess.PIPE,
     )
 
 
@@ -86,10 +97,10 @@ def test_files_folders_and_standard_input_in_order(model, tmp_path, file):
     (folder / "deep" / "a.txt").write_text("my knees hurt")
     (folder / "b.jsonl").write_text('{"text": "no pain"}\n{"text": "no sleep", "id": "x"}\n')
     found = lines(
-        ok("predict", "swollen", folder, file, "-", "--model", model, given="stiff\nknees")
+        ok("predict", "my arms", folder, file, "-", "--model", model, given="stiff\nknees")
     )
     assert [each["text"] for each in found[:4]] == [
-        "swollen",
+        "my arms",
         "no pain",
         "no sleep",
         "my knees hurt",
@@ -98,9 +109,11 @@ def test_files_folders_and_standard_input_in_order(model, tmp_path, file):
     assert found[5]["text"] == "stiff\nknees"
 
 
-def test_nothing_is_a_text_too(model):
-    found = lines(ok("predict", "", "pain", "--model", model))
+def test_texts_are_given_with_an_option(model):
+    found = lines(ok("predict", "--text", "", "-t", "pain", "--model", model))
     assert [each["text"] for each in found] == ["", "pain"]
+    found = lines(ok("predict", "no sleep", "--text", "notes.txt", "--model", model))
+    assert [each["text"] for each in found] == ["no sleep", "notes.txt"]
 
 
 def test_lines(model, file):
@@ -136,44 +149,156 @@ def test_inline(model):
     assert shown.splitlines()[0] == "my arms hurt"
 
 
-def test_the_output_is_never_taken_for_input(model, file, tmp_path):
+def test_the_output_is_never_taken_for_input(model, tmp_path):
+    folder = tmp_path / "posts"
+    folder.mkdir()
+    (folder / "a.txt").write_text(TEXTS[0])
+    for out, form in (("out.jsonl", "jsonl"), ("out", "brat"), ("deep/out.txt", "inline")):
+        command = ["predict", folder, "--model", model, "--out", folder / out, "--format", form]
+        assert "is part of what is read" in failed(*command)
+        assert "is part of what is read" in failed(*command, "--force")
     out = tmp_path / "out.jsonl"
-    command = ["predict", tmp_path, "--lines", "--model", model, "--out", out]
-    ok(*command)
-    ok(*command, "--force")
+    ok("predict", folder, "--model", model, "--out", out)
     before = out.read_bytes()
-    assert [each["text"] for each in lines(before.decode())] == TEXTS
     itself = ["predict", out, "--model", model, "--out", out, "--force"]
-    assert "out.jsonl: is what to tag" in failed(*itself)
+    assert "out.jsonl is part of what is read" in failed(*itself)
     assert out.read_bytes() == before
 
 
+def test_the_ending_decides_the_format(model, tmp_path):
+    for ending in ("csv", "xlsx", "html", "json", "gz"):
+        out = tmp_path / f"out.{ending}"
+        message = failed("predict", "my arms", "--model", model, "--out", out, status=2)
+        assert f"out.{ending}: no format is known by this ending; endings are .jsonl" in message
+        assert not out.exists()
+    ok("predict", "my arms hurt", "--model", model, "--out", tmp_path / "out.txt")
+    assert (tmp_path / "out.txt").read_text().startswith("my arms hurt\n")
+    ok("predict", "my arms hurt", "--model", model, "--out", tmp_path / "out.xml")
+    (document,) = read(tmp_path / "out.xml", "bioc-xml")
+    assert document.text == "my arms hurt"
+    ok("predict", "my arms", "--model", model, "--out", tmp_path / "out.csv", "-f", "jsonl")
+    assert lines((tmp_path / "out.csv").read_text())[0]["text"] == "my arms"
+
+
+@pytest.mark.parametrize("label", ["ADR", "Drug"])
+def test_annotations_are_replaced_only_by_force(model, tmp_path, label):
+    folder = tmp_path / "gold"
+    folder.mkdir()
+    (folder / "1.txt").write_text(TEXTS[0])
+    gold = f"T1\t{label} 0 1\tI\nT2\tDrug 33 35\tsh\n#1\tAnnotatorNotes T2\tsure?\n"
+    gold = gold.replace("33 35\tsh", "26 35\tshoulders")
+    (folder / "1.ann").write_text(gold)
+    command = ["predict", folder, "--model", model, "--format", "brat", "--out", folder]
+    message = failed(*command)
+    assert "gold: 1 files have annotations, such as 1.ann; --force replaces" in message
+    assert (folder / "1.ann").read_text() == gold
+    done = discotag(*command, "--force")
+    assert done.returncode == 0
+    kept = {each for each in gold.splitlines() if "Drug" in each or each.startswith("#")}
+    assert kept <= set((folder / "1.ann").read_text().splitlines())
+    (wanted,) = load(model)([TEXTS[0]])
+    (document,) = read(folder)
+    found = [mention for mention in document.mentions if mention.label == "ADR"]
+    assert found == list(wanted.mentions)
+    replaced = b"gold: replaced 1 mentions of 1 documents" in done.stderr
+    assert replaced == (label == "ADR")
+
+
+def test_annotations_go_beside_texts(model, tmp_path):
+    for name, text in (("a", "my arms hurt"), ("b", TEXTS[0])):
+        (tmp_path / f"{name}.txt").write_text(text)
+    (tmp_path / "a.ann").touch()  # as brat makes them for texts not yet annotated
+    ok("predict", tmp_path, "--model", model, "--out", tmp_path)
+    assert [document.text for document in read(tmp_path)] == ["my arms hurt", TEXTS[0]]
+    assert (tmp_path / "b.ann").read_text()
+    assert not [each for each in tmp_path.iterdir() if each.name.startswith(".")]
+
+
 def test_resume_gives_what_one_run_gives(model, file, tmp_path):
-    whole, part = tmp_path / "whole.jsonl", tmp_path / "part.jsonl"
-    command = ["predict", file, "--lines", "--model", model, "--out"]
-    ok(*command, whole)
-    wanted = whole.read_bytes()
+    out = tmp_path / "out.jsonl"
+    command = ["predict", file, "--lines", "--model", model, "--out", out]
+    ok(*command)
+    wanted = out.read_bytes()
     rows = wanted.splitlines(keepends=True)
     for done in (0, 1, 25, 40):
         half = rows[done][:17] if done < 40 else b""
-        part.write_bytes(b"".join(rows[:done]) + half)
-        ok(*command, part, "--resume")
-        assert part.read_bytes() == wanted
-    part.unlink()
-    ok(*command, part, "--resume")  # nothing there yet
-    assert part.read_bytes() == wanted
+        out.write_bytes(b"".join(rows[:done]) + half)
+        ok(*command, "--resume")
+        assert out.read_bytes() == wanted
+    out.unlink()
+    ok(*command, "--resume")  # nothing there yet
+    assert out.read_bytes() == wanted
+
+
+@pytest.mark.parametrize(
+    ("options", "difference"),
+    [
+        (["--min-score", "0.5"], "--min-score was 0.0, now 0.5"),
+        (["--sentences", "whole"], "--sentences was 'auto', now 'whole'"),
+        (["--words", "spaces"], "--words was 'pattern', now 'spaces'"),
+        (["--batch-size", "3"], "--batch-size was None, now 3"),
+        (["--runtime", "onnx"], "runtime was 'onnx-int8', now 'onnx'"),
+        (["--skip-bad"], "--skip-bad was False, now True"),
+        (["--text", "more"], "input was ["),
+    ],
+)
+def test_resume_with_other_settings_is_refused(model, file, tmp_path, options, difference):
+    out = tmp_path / "out.jsonl"
+    command = ["predict", file, "--lines", "--model", model, "--out", out, "--runtime", "onnx-int8"]
+    ok(*command)
+    out.write_bytes(b"".join(out.read_bytes().splitlines(keepends=True)[:5]))
+    before = out.read_bytes()
+    message = failed(*command, *options, "--resume")
+    assert "out.jsonl: was started with other settings (" in message
+    assert difference in message
+    assert out.read_bytes() == before
+
+
+def test_resume_with_another_model_or_without_a_record_is_refused(model, file, tmp_path):
+    out, other = tmp_path / "out.jsonl", tmp_path / "other"
+    command = ["predict", file, "--lines", "--out", out, "--resume"]
+    ok(*command, "--model", model)
+    copy_model(model, other)
+    ok(*command, "--model", other)  # a copy is the same
+    config = json.loads((other / "config.json").read_text())
+    config["discotag"]["overlap"] += 1
+    (other / "config.json").write_text(json.dumps(config))
+    assert "model was '" in failed(*command, "--model", other)
+    (tmp_path / ".out.jsonl.job.json").unlink()
+    assert "there is no record of its settings" in failed(*command, "--model", model)
+
+
+def test_an_output_has_one_writer(model, file, tmp_path):
+    out = tmp_path / "out.jsonl"
+    with locked(out):
+        for options in ([], ["--resume"], ["--force"], ["--format", "inline"]):
+            message = failed("predict", file, "--model", model, "--out", out, *options)
+            assert "out.jsonl: another process is writing it" in message
+    ok("predict", file, "--model", model, "--out", out)
+    folder = tmp_path / "brat"
+    folder.mkdir()
+    with locked(folder):
+        message = failed("predict", file, "--model", model, "--out", folder)
+        assert "brat: another process is writing it" in message
+
+
+def test_two_processes_write_each_document_once(model, file, tmp_path):
+    file.write_text("\n".join(TEXTS * 20))
+    out = tmp_path / "out.jsonl"
+    command = ["predict", file, "--lines", "--model", model, "--out", out, "--resume"]
+    both = [start(*command) for _ in range(2)]
+    status = [(each.communicate()[1], each.returncode) for each in both]
+    ok(*command)
+    assert [each["text"] for each in lines(out.read_text())] == TEXTS * 20
+    for message, code in status:
+        assert code == 0 or b"another process is writing it" in message
 
 
 def test_resume_after_a_kill(model, file, tmp_path):
     file.write_text("\n".join(TEXTS * 50))
     part = tmp_path / "part.jsonl"
     command = ["predict", file, "--lines", "--model", model, "--out", part]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    running = subprocess.Popen(
-        [sys.executable, "-m", "discotag", *map(str, command)],
-        env=environment,
-        stderr=subprocess.PIPE,
-    )
+    running = start(*command)
     while running.poll() is None and (not part.exists() or part.stat().st_size < 20_000):
         time.sleep(0.01)
     running.send_signal(signal.SIGKILL)
@@ -184,15 +309,33 @@ def test_resume_after_a_kill(model, file, tmp_path):
 
 def test_resume_with_other_input_is_refused(model, file, tmp_path):
     part = tmp_path / "part.jsonl"
-    ok("predict", "something else", "--model", model, "--out", part)
+    command = ["predict", "-", "--lines", "--model", model, "--out", part, "--resume"]
+    ok(*command, given="pain\nin my arms")
     before = part.read_bytes()
-    command = ["predict", file, "--lines", "--model", model, "--out", part, "--resume"]
-    assert "part.jsonl:1: this is not document 1 of the input" in failed(*command)
+    message = failed(*command, given="pain\nin my legs")
+    assert "part.jsonl:2: this is not document 2 of the input" in message
+    assert "part.jsonl: has 2 documents, but the input 1" in failed(*command, given="pain")
     assert part.read_bytes() == before
-    with part.open("a") as stream:
-        stream.write(before.decode())
-    again = failed("predict", "something else", "--model", model, "--out", part, "--resume")
-    assert "part.jsonl: has 2 documents, but the input 1" in again
+    command = ["predict", file, "--lines", "--model", model, "--out", tmp_path / "a.jsonl"]
+    ok(*command)
+    file.write_text(file.read_text() + "more pain\n")
+    assert "input was ['" in failed(*command, "--resume")
+
+
+def test_ctrl_c_says_how_to_go_on(model, file, tmp_path):
+    file.write_text("\n".join(TEXTS * 50))
+    part = tmp_path / "part.jsonl"
+    command = ["predict", file, "--lines", "--model", model, "--out", part]
+    running = start(*command)
+    while running.poll() is None and (not part.exists() or part.stat().st_size < 20_000):
+        time.sleep(0.01)
+    running.send_signal(signal.SIGINT)
+    message = running.communicate()[1].decode()
+    assert running.returncode == 130
+    done = len(part.read_text().splitlines())
+    assert f"stopped; {done:,} documents are in {part}; the same command with --resume" in message
+    ok(*command, "--resume")
+    assert [each["text"] for each in lines(part.read_text())] == TEXTS * 50
 
 
 @pytest.mark.parametrize("text", ["", "😕😕😕", "x" * 4000, "\u200b", "no " * 3000])
@@ -207,11 +350,14 @@ def test_bad_input_ends_in_one_line(model, tmp_path):
     binary = tmp_path / "binary.txt"
     binary.write_bytes(bytes(range(256)) * 10)
     assert "binary.txt:2: byte 0x80 is not UTF-8" in failed("predict", binary, "--model", model)
-    assert failed("predict", "reviwes.txt").endswith("there is no such file or folder\n")
-    assert failed("predict", "scan.png").endswith("there is no such file or folder\n")
-    assert "there is no such folder" in failed("predict", "a", "--model", tmp_path / "none")
+    for name in ("reviwes.txt", "missingfolder", "scan.png", "headache", "a/b"):
+        wanted = f"{name}: no such file or directory; if it is a text, give it with --text\n"
+        assert failed("predict", name) == f"discotag: {wanted}"
+    assert "there is no such folder" in failed("predict", "a b", "--model", tmp_path / "none")
     binary.rename(tmp_path / "binary.dat")
-    assert "no file in this folder is text" in failed("predict", tmp_path, "--model", model)
+    done = discotag("predict", tmp_path, "--model", model)
+    assert done.stdout == b""
+    assert b"binary.dat: left out: its format was not recognised" in done.stderr
     bad = tmp_path / "bad.jsonl"
     bad.write_text('{"text": "pain"}\n{\n{"text": "no"}\n')
     assert "bad.jsonl:2: not JSON" in failed("predict", bad, "--model", model)
@@ -227,13 +373,18 @@ def test_bad_input_ends_in_one_line(model, tmp_path):
         ["--resume"],
         ["--format", "terminal", "--out", "x"],
         ["--format", "brat", "--out", "x", "--resume"],
+        ["--out", "x.txt", "--resume"],
+        ["--out", "x"],
         ["--min-score", "2"],
         ["--batch-size", "0"],
         ["--from", "foo"],
     ],
 )
 def test_wrong_usage_exits_2(arguments):
-    failed("predict", "text", *arguments, status=2)
+    message = failed("predict", "a text", *arguments, status=2)
+    assert message.startswith("discotag: ")
+    assert message.endswith("; see discotag predict --help\n")
+    assert message.count("\n") == 1
 
 
 def test_a_reader_that_has_seen_enough(model, file):
@@ -256,22 +407,40 @@ def test_a_reader_that_has_seen_enough(model, file):
     assert running.wait() == 0
 
 
-def test_huge_sets_are_left_out_with_a_line(model):
-    done = discotag("predict", "-", "--model", model, given="pain in my arms and " * 1000)
+def test_huge_sets_are_left_out_with_a_line(tmp_path):
+    """A model that begins a set at each fifth word, so that one sentence is one huge set."""
+    scheme = Scheme(("ADR",))
+    network = tiny_network(tmp_path / "encoder", scheme)
+    with torch.no_grad():
+        network.linear.weight.zero_()
+        network.linear.bias.copy_(torch.tensor([0.0 if tag == "O" else 1.0 for tag in scheme.tags]))
+        network.linear.bias[scheme.tags.index("DI-Bx")] = 5.0
+        network.linear.bias[scheme.tags.index("DI-By")] = 5.0
+    network.save_pretrained(tmp_path / "model")
+    done = discotag("predict", "-", "--model", tmp_path / "model", given="pain " * 200)
     assert done.returncode == 0
-    for line in done.stderr.decode().splitlines():
-        assert line.startswith("warning: a mention set of ")
+    (line,) = done.stderr.decode().splitlines()
+    assert line.startswith("warning: a mention set of ")
+    quiet = discotag("predict", "-", "-q", "--model", tmp_path / "model", given="pain " * 200)
+    assert (quiet.returncode, quiet.stderr) == (0, b"")
+    assert quiet.stdout == done.stdout
 
 
-def test_export_says_how_it_compares(model, tmp_path):
+def test_export_needs_weights(model, tmp_path):
     assert "has no model.safetensors" in failed("export", model, tmp_path / "out")
-    copy_model(model, tmp_path / "copy")
     assert "there is no such folder" in failed("export", tmp_path / "none", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
-def test_help_has_examples():
-    assert "discotag predict" in ok("predict", "--help")
-    assert "discotag export" in ok("export", "--help")
+def test_export_says_how_it_compares(tmp_path):
+    whole = tiny_model(tmp_path, window=64, overlap=16)
+    text = tmp_path / "texts.txt"
+    text.write_text("my arms hurt\n")
+    shown = ok("export", whole, tmp_path / "out", "--texts", text)
+    for runtime in ("onnx", "onnx-int8"):
+        assert runtime in shown
+    assert "of 1 sentences" in shown
+    assert load(tmp_path / "out")("my arms hurt") == load(whole, runtime="torch")("my arms hurt")
 
 
 def test_a_file_of_no_known_format_is_text(model, tmp_path):
@@ -286,15 +455,109 @@ def test_what_is_there_is_not_written_over(model, tmp_path):
     out.write_text("mine\n")
     for form in ("jsonl", "inline"):
         message = failed("predict", "sore arms", "--model", model, "--out", out, "--format", form)
-        assert "out.jsonl: is there already" in message
+        assert "out.jsonl: the file already exists; --resume" in message
     assert out.read_text() == "mine\n"
-    discotag("predict", "sore arms", "--model", model, "--out", out, "--force")
-    assert [each["text"] for each in lines(out.read_text())] == ["sore arms"]
+    done = discotag("predict", TEXTS[0], "--model", model, "--out", out, "--force")
+    assert [each["text"] for each in lines(out.read_text())] == [TEXTS[0]]
+    assert done.stderr == b""
+    number = len(mentions(lines(out.read_text())[0]))
+    done = discotag("predict", "sore arms", "--model", model, "--out", out, "--force")
+    assert f"replaced {number} mentions of 1 documents" in done.stderr.decode()
 
 
-def test_files_that_are_left_out_of_a_folder_are_counted(model, tmp_path):
+def test_files_that_are_left_out_of_a_folder_are_named(model, tmp_path):
     (tmp_path / "a.txt").write_text("sore arms")
     (tmp_path / "b.dat").write_bytes(b"\xff")
     done = discotag("predict", tmp_path, "--model", model)
     assert len(lines(done.stdout.decode())) == 1
-    assert b"1 files of other kinds are left out" in done.stderr
+    assert b"warning: " in done.stderr
+    assert b"b.dat: left out: its format was not recognised" in done.stderr
+
+
+@pytest.mark.parametrize("where", ["stdin", "file"])
+@pytest.mark.parametrize(
+    "written",
+    [
+        '{"text": "sore arms", "rating": 5}\n{"rating": 1, "drug": "x", "text": "no pain"}\n',
+        '[{"text": "sore arms", "rating": 5},\n {"rating": 1, "drug": "x", "text": "no pain"}]',
+    ],
+)
+def test_json_is_recognised_and_keeps_its_fields(model, tmp_path, where, written):
+    given = {"given": written}
+    path = "-"
+    if where == "file":
+        path, given = tmp_path / "posts.txt", {}
+        path.write_text(written)
+    found = lines(ok("predict", path, "--model", model, **given))
+    assert [each["text"] for each in found] == ["sore arms", "no pain"]
+    assert [each["rating"] for each in found] == [5, 1]
+    assert found[1]["drug"] == "x"
+
+
+@pytest.mark.parametrize("name", ["loop", "dangling"])
+def test_a_link_that_leads_nowhere(model, tmp_path, name):
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    (tmp_path / "dangling").symlink_to(tmp_path / "nothing")
+    (tmp_path / "a.txt").write_text("sore arms")
+    message = failed("predict", tmp_path / name, "--model", model)
+    assert message.startswith(f"discotag: {tmp_path / name}: ")
+    assert "--text" in message
+    with_space = tmp_path / "a link"
+    with_space.symlink_to(tmp_path / "nothing")
+    assert "a link: no such file" in failed("predict", with_space, "--model", model)
+    assert f"{name}: " in failed("predict", tmp_path, "--model", model)
+    done = discotag("predict", tmp_path, "--model", model, "--skip-bad")
+    assert [each["text"] for each in lines(done.stdout.decode())] == ["sore arms"]
+    for each in (name, "a link"):
+        assert f"left out: {tmp_path / each}: " in done.stderr.decode()
+
+
+def test_encodings(model, tmp_path):
+    for name, data in {
+        "utf-16.txt": "sore knees é".encode("utf-16"),
+        "packed.txt.gz": gzip.compress("sore knees é".encode()),
+    }.items():
+        (tmp_path / name).write_bytes(data)
+        (found,) = lines(ok("predict", tmp_path / name, "--model", model))
+        assert found["text"] == "sore knees é"
+    (tmp_path / "windows.txt").write_bytes("sore knees é".encode("windows-1252"))
+    command = ["predict", tmp_path / "windows.txt", "--model", model]
+    assert "--encoding windows-1252" in failed(*command)
+    (found,) = lines(ok(*command, "--encoding", "windows-1252"))
+    assert found["text"] == "sore knees é"
+
+
+def test_closed_streams(model, tmp_path):
+    def shell(line):
+        command = f"{sys.executable} -m discotag predict --model {model} {line}"
+        return subprocess.run(["sh", "-c", command], capture_output=True, check=False, timeout=60)
+
+    done = shell("'sore knees' >&-")
+    assert (done.returncode, done.stderr) == (1, b"discotag: standard output: it is closed\n")
+    out = tmp_path / "out.jsonl"
+    done = shell(f"'sore knees' --out {out} >&-")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert lines(out.read_text())[0]["text"] == "sore knees"
+    done = shell("nothing 2>&-")
+    assert (done.returncode, done.stdout) == (1, b"")
+    done = shell("<&-")
+    assert done.returncode == 2
+    done = shell("'sore knees' > /dev/full")
+    assert done.stderr == b"discotag: standard output: no space left on device\n"
+
+
+def test_escape_sequences_do_not_reach_the_terminal(model, tmp_path):
+    bad = "red\x1b[31m"
+    for command in (
+        ["predict", bad],
+        ["predict", "a b", "--model", bad],
+        ["predict", "a b", "--model", tmp_path / bad],
+        ["predict", "a b", "--from", bad],
+        ["predict", "a b", "--out", f"{bad}.csv"],
+        ["predict", "a b", f"--{bad}"],
+        [bad],
+    ):
+        done = discotag(*command)
+        assert done.returncode
+        assert b"\x1b" not in done.stderr
+        assert "red·[31m".encode() in done.stderr or bad == command[0]

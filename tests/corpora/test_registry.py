@@ -6,7 +6,7 @@ import pytest
 
 from discotag import Document, Sentence
 from discotag.corpora import FORMATS, CorpusError, check_ids, read, streams, write
-from discotag.corpora.files import files_in, unique_names
+from discotag.corpora.files import files_in
 from discotag.corpora.registry import find_format, named_format, recognise
 from folders import refuse_to_list, refuse_to_open
 from samples import DATA, SAMPLES
@@ -224,19 +224,6 @@ def test_a_link_that_leads_to_itself_is_named(tmp_path):
 def test_packed_files_of_a_folder_are_read(tmp_path):
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b'{"text": "a"}\n'))
     assert [document.text for document in read(tmp_path)] == ["a"]
-
-
-@pytest.mark.parametrize(
-    ("names", "expected"),
-    [
-        (["x/a.txt", "y/a.txt"], ["x/a", "y/a"]),
-        (["a.txt", "a.md", "b.txt"], ["a.txt", "a.md", "b"]),
-        (["a.txt", "a.txt.txt"], ["a", "a.txt.txt"]),
-        (["a", "a.txt", "b"], ["a", "a.txt", "b"]),
-    ],
-)
-def test_names_of_files_are_unique(names, expected, tmp_path):
-    assert unique_names([tmp_path / name for name in names], tmp_path) == expected
 
 
 def test_ids_that_occur_twice(tmp_path):

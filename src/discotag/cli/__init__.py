@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
-from io import TextIOWrapper
-from typing import Annotated
+from io import RawIOBase, TextIOWrapper
+from typing import Annotated, Any, Final, NoReturn, TextIO
 
 import typer
+from typer.exceptions import Abort, TyperException
 
 from discotag import __version__
 from discotag.cli import (
@@ -21,17 +24,30 @@ from discotag.cli import (
     scheme,
     train,
 )
+from discotag.cli.commands import HELP_NAMES, Group, register
+from discotag.cli.messages import Interrupted, fail, set_verbosity
 from discotag.errors import DiscotagError
 
+INTERRUPTED: Final = 130
+"""The exit status after Ctrl-C, by convention."""
+
 app = typer.Typer(
-    help="Find mentions in text, also those whose words do not stand side by side.",
+    cls=Group,
+    help="Find mentions in text, also those whose words are not next to each other.",
     no_args_is_help=True,
-    add_completion=False,
+    context_settings=HELP_NAMES,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
 corpus = typer.Typer(
+    cls=Group,
     help="Read, check, convert, split and prepare corpora.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+names = typer.Typer(
+    cls=Group,
+    help="Names of body parts: make them from UMLS, find them in a text.",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
@@ -48,36 +64,107 @@ def _options(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", help="Show the version and exit.", callback=_show_version, is_eager=True
+            "--version",
+            "-V",
+            help="Show the version and exit.",
+            callback=_show_version,
+            is_eager=True,
         ),
     ] = False,
 ) -> None:
-    """What stands before a command."""
+    """Take the options that come before a command."""
 
 
-app.command("predict")(predict.predict)
-app.command("train")(train.train)
-app.command("evaluate")(evaluate.evaluate)
+register(app, "predict", predict.predict)
+register(app, "train", train.train)
+register(app, "evaluate", evaluate.evaluate)
 app.add_typer(corpus, name="corpus")
-corpus.command("check")(corpus_check.check)
-corpus.command("convert")(corpus_convert.convert)
-corpus.command("split")(corpus_split.split)
-corpus.command("prepare")(corpus_prepare.prepare)
-app.command("export")(export.export)
-app.add_typer(lexicon.app, name="lexicon")
-app.command("scheme")(scheme.scheme)
+register(corpus, "check", corpus_check.check)
+register(corpus, "convert", corpus_convert.convert)
+register(corpus, "split", corpus_split.split)
+register(corpus, "prepare", corpus_prepare.prepare)
+register(app, "export", export.export)
+app.add_typer(names, name="lexicon")
+register(names, "umls", lexicon.umls)
+register(names, "match", lexicon.match)
+register(app, "scheme", scheme.scheme)
 
 
-def main() -> None:
-    """Run the command line; bad input ends in one line on stderr and status 1."""
+def main() -> NoReturn:
+    """Run the command line and exit; bad input ends in one line on stderr and status 1 or 2."""
+    _open_standard_streams()
+    set_verbosity()
+    sys.exit(_run())
+
+
+def _run() -> int:
+    """Run the command line and return its exit status."""
+    try:
+        status = app(prog_name="discotag", standalone_mode=False)
+        sys.stdout.flush()
+    except TyperException as error:
+        _explain(error)
+        return error.exit_code
+    except Abort:  # the end of the input where an answer was expected
+        return 1
+    except BrokenPipeError:  # whoever reads the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Interrupted as error:
+        fail(str(error))
+        return INTERRUPTED
+    except DiscotagError as error:
+        fail(str(error))
+        return 1
+    except OSError as error:  # such as a full disk below standard output
+        reason = (error.strerror or str(error)).lower()
+        fail(f"{error.filename or 'standard output'}: {reason}")
+        return 1
+    if status == INTERRUPTED:
+        fail("stopped")
+    return status if isinstance(status, int) else 0
+
+
+def _explain(error: Any) -> None:
+    """Say in one line how a command is used wrongly, or show the help if nothing was asked for."""
+    context = getattr(error, "ctx", None)
+    if context is not None and not context.args and type(error).__name__ == "NoArgsIsHelpError":
+        return  # its help has been shown
+    where = f"; see {context.command_path} --help" if context is not None else ""
+    fail(f"{error.format_message().rstrip('.')}{where}")
+
+
+class _Closed(RawIOBase):
+    """What is below standard output if the shell closed it: writing fails."""
+
+    def writable(self) -> bool:
+        """Return that writing may be tried."""
+        return True
+
+    def write(self, _: Any) -> NoReturn:
+        """Raise that there is nowhere to write to."""
+        raise OSError(errno.EBADF, "it is closed", "standard output")
+
+
+def _open_standard_streams() -> None:
+    """Make standard streams usable even if the shell closed them (`>&-`).
+
+    A file that is opened later must not become standard output by taking its number, and what is
+    said on a closed standard error must not end up among the data.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
+    if sys.stdout is None:
+        sys.stdout = TextIOWrapper(_Closed(), "utf-8", write_through=True)  # type: ignore[type-var]
+    if sys.stderr is None:
+        sys.stderr = _nowhere()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # what a terminal cannot show becomes a question mark
             stream.reconfigure(errors="replace")
-    try:
-        app()
-    except DiscotagError as error:
-        print(f"discotag: {error}", file=sys.stderr)
-        sys.exit(1)
-    except OSError as error:  # such as a full disk below standard output
-        print(f"discotag: {(error.strerror or str(error)).lower()}", file=sys.stderr)
-        sys.exit(1)
+
+
+def _nowhere() -> TextIO:
+    return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123

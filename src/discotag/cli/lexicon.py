@@ -29,12 +29,7 @@ from discotag.render import printable
 SHOWN_PROBLEMS = 20
 """So many bad lines are shown one by one; the rest is counted."""
 
-app = typer.Typer(
-    help="Names of body parts: make them from UMLS, find them in a text.", no_args_is_help=True
-)
 
-
-@app.command("umls")
 def umls(
     meta: Annotated[
         Path, typer.Argument(help="The folder META of UMLS: MRCONSO.RRF and MRSTY.RRF, or .gz.")
@@ -74,7 +69,6 @@ def umls(
         _show(counts, out)
 
 
-@app.command("match")
 def match(
     text: Annotated[str, typer.Argument(help="Words, separated by spaces.")],
     lexicon: Annotated[

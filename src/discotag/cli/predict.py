@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import os
-import re
+import hashlib
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from discotag import __version__
+from discotag.cli.corpus_convert import BY_SUFFIX, guard
 from discotag.cli.corpus_options import (
+    READABLE,
+    WRITABLE,
+    EncodingOption,
     Reporter,
     Sentences,
     SentencesOption,
@@ -25,40 +28,38 @@ from discotag.cli.corpus_options import (
     chosen_splitter,
     plain_console,
 )
+from discotag.cli.messages import Interrupted, is_quiet, say, warn
+from discotag.corpora import FORMATS
+from discotag.corpora.files import STANDARD
+from discotag.corpora.inputs import PLAIN, Inputs
 from discotag.errors import DiscotagError
 from discotag.mentions import Document
-from discotag.words import Splitter
 
 if TYPE_CHECKING:
     from discotag.model.tagger import Tagger
 
-STANDARD: Final = Path("-")
+TERMINAL: Final = "terminal"
+ENDINGS: Final = {ending: name for ending, name in BY_SUFFIX.items() if ending != ".json"}
+"""Formats by the ending of `--out`; several formats end in .json, so that one is not guessed."""
 
-PLAIN: Final = "text"
-"""The format of a text without any marks."""
-
-PLAIN_SUFFIXES: Final = frozenset({"", ".txt", ".text", ".md"})
-ENDING: Final = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,5}")
-"""Of names of files; a word that ends so is taken for one."""
-
-LINE_SUFFIXES: Final = frozenset({".jsonl", ".ndjson"})
-
-MOST_BYTES: Final = 4 << 20
-"""Of a plain text that is one document: some 700,000 words, which take 300 MB while they are
-tagged. Longer ones are tagged line by line."""
-
-Output = StrEnum("Output", ["terminal", "jsonl", "brat", "inline"])
+Output = StrEnum(  # type: ignore[misc]
+    "Output", [TERMINAL, *(each.name for each in FORMATS.values() if each.write is not None)]
+)
 
 
 def predict(
     inputs: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[TEXT|FILE|FOLDER|-]...",
-            help="What to tag: texts, files, folders, or - for standard input, which is the "
-            "default.",
+            metavar="[FILE|FOLDER|TEXT|-]...",
+            help="What to tag: files, folders, texts with white space in them, or - for standard "
+            "input, which is the default.",
             show_default=False,
         ),
+    ] = None,
+    text: Annotated[
+        list[str] | None,
+        typer.Option("--text", "-t", help="A text to tag; again for more.", show_default=False),
     ] = None,
     model: Annotated[
         str | None,
@@ -73,7 +74,9 @@ def predict(
         typer.Option(
             "--format",
             "-f",
-            help="How to write. [default: terminal on a terminal, else jsonl]",
+            metavar="FORMAT",
+            help=f"How to write: {TERMINAL}, {WRITABLE}. [default: after the ending of --out; else "
+            "terminal on a terminal and jsonl elsewhere]",
             show_default=False,
         ),
     ] = None,
@@ -88,7 +91,8 @@ def predict(
         typer.Option("--resume", help="Go on where an earlier run stopped writing to --out."),
     ] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Write over an --out that exists.")
+        bool,
+        typer.Option("--force", help="Replace an --out that exists, or annotations in it."),
     ] = False,
     min_score: Annotated[
         float, typer.Option(help="Leave out mentions of a lower probability.", min=0, max=1)
@@ -97,8 +101,7 @@ def predict(
         str | None,
         typer.Option(
             "--from",
-            help="The format of the input: text, or one that `discotag corpus` "
-            "reads. [default: found out]",
+            help=f"The format of the input: {PLAIN}, {READABLE}. [default: found from the content]",
             show_default=False,
         ),
     ] = None,
@@ -107,6 +110,7 @@ def predict(
     ] = False,
     sentences: SentencesOption = Sentences.auto,
     words: WordsOption = Words.pattern,
+    encoding: EncodingOption = None,
     batch_size: Annotated[
         int | None,
         typer.Option(
@@ -116,7 +120,8 @@ def predict(
     runtime: Annotated[
         str | None,
         typer.Option(
-            help="onnx-int8, onnx or torch. [default: the first the model has]", show_default=False
+            help="onnx-int8, onnx or torch. [default: what the model was made for]",
+            show_default=False,
         ),
     ] = None,
     device: Annotated[
@@ -126,9 +131,10 @@ def predict(
 ) -> None:
     """Find the mentions in texts.
 
-    An argument that names a file or a folder is read; any other is a text. Plain text files,
-    discotag's JSON lines, brat and all that `discotag corpus` reads can be given; mentions that
-    are in them are replaced. Documents are written as they are tagged, in the order of the input.
+    An argument that names a file or a folder is read; one with white space in it that does not is a
+    text. Plain text, discotag's JSON lines, brat and all that `discotag corpus` reads can be given;
+    the output has the mentions that were found in place of those that were in it. Documents are
+    written as they are tagged, in the order of the input.
 
     [bold]Examples[/bold]
 
@@ -140,272 +146,296 @@ def predict(
 
     cat note.txt | discotag predict --format inline
     """
-    from discotag.corpora import FORMATS
-
     if input_format not in (None, PLAIN, *FORMATS):
         raise typer.BadParameter(f"--from can be {', '.join((PLAIN, *FORMATS))}")
-    given = inputs or ["-"]
-    if not inputs and sys.stdin.isatty():
-        raise typer.BadParameter("give texts, files or folders, or write to standard input")
-    form = output or (Output.terminal if out is None and sys.stdout.isatty() else Output.jsonl)
-    if form is Output.brat and out is None:
-        raise typer.BadParameter("brat needs --out, a folder")
-    if form is Output.terminal and out is not None:
-        raise typer.BadParameter("--format terminal is for the terminal; leave out --out")
-    if resume and (out is None or form is not Output.jsonl):
+    arguments = inputs or ([] if text else ["-"])
+    if not inputs and not text and (sys.stdin is None or sys.stdin.isatty()):
+        raise typer.BadParameter("give files, folders or texts, or write to standard input")
+    form = _chosen_format(output, out)
+    if resume and (out is None or form != "jsonl"):
         raise typer.BadParameter("--resume needs --out, and --format jsonl")
-    if out is not None and out.is_file() and out.stat().st_size and not (resume or force):
-        raise DiscotagError(
-            f"{out}: is there already; --resume goes on with JSON lines, --force writes it anew"
-        )
     reporter = Reporter(skip_bad)
-    source = _Source(chosen_splitter(sentences, words), reporter, input_format, by_line, out)
-    documents = source.documents(given)
-
+    source = Inputs(
+        arguments,
+        text or (),
+        format=input_format,
+        by_line=by_line,
+        splitter=chosen_splitter(sentences, words),
+        report=reporter.report,
+        encoding=encoding,
+        keep_mark=form == "brat",
+    )
+    if out is not None:
+        _check_output(out, form, source, resume, force)
     from discotag.model.files import load
 
     tagger = load(model, runtime=runtime, device=device)
-    options: dict[str, Any] = {"batch_size": batch_size, "min_score": min_score}
-    try:
-        with _one_line_warnings():
-            if form is Output.jsonl and out is not None:
-                _write_lines(tagger, documents, out, resume, options)
-            else:
-                progress = form is not Output.terminal and (out or not sys.stdout.isatty())
-                tagged = tagger.predict(documents, progress=bool(progress), **options)
-                _write(tagged, form, out, several=len(given) > 1 or given[0] == "-")
-    except BrokenPipeError:  # whoever reads has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    settings = {
+        "discotag": __version__,
+        "model": _model_digest(tagger),
+        "runtime": tagger.runtime,
+        "device": tagger.device,
+        "--format": form,
+        "--min-score": min_score,
+        "--from": input_format,
+        "--lines": by_line,
+        "--sentences": str(sentences),
+        "--words": str(words),
+        "--encoding": encoding,
+        "--batch-size": batch_size,
+        "--skip-bad": skip_bad,
+        "input": source.describe(),
+    }
+    options = {"batch_size": batch_size, "min_score": min_score}
+    writer = _Writer(tagger, source, form, options, resume, force)
+    with _one_line_warnings():
+        if out is None:
+            writer.to_standard_output(named=len(arguments) > 1 or STANDARD in source.paths)
+        elif form == "brat":
+            writer.to_brat(out)
+        elif form == "jsonl":
+            writer.to_lines(out, settings)
+        else:
+            writer.to_file(out)
     reporter.close()
 
 
-class _Source:
-    """What is to be tagged, a document at a time."""
+def _chosen_format(output: Output | None, out: Path | None) -> str:
+    """Return the name of the format to write, by `--format`, else by the ending of `--out`."""
+    if output is not None:
+        form = str(output)
+        if form == TERMINAL and out is not None:
+            raise typer.BadParameter("--format terminal is for the terminal; leave out --out")
+        if out is None and form in FORMATS and FORMATS[form].folder:
+            raise typer.BadParameter(f"{form} needs --out, a folder")
+    elif out is None:
+        form = TERMINAL if sys.stdout.isatty() else "jsonl"
+    elif out.is_dir():
+        form = "brat"
+    elif out.suffix.lower() in ENDINGS:
+        form = ENDINGS[out.suffix.lower()]
+    else:
+        raise typer.BadParameter(
+            f"{out}: no format is known by this ending; endings are {', '.join(ENDINGS)}, "
+            "or give --format"
+        )
+    return form
+
+
+def _check_output(out: Path, form: str, source: Inputs, resume: bool, force: bool) -> None:
+    """Raise unless the output can be written without losing anything."""
+    folder = FORMATS[form].folder
+    if folder and out.exists() and not out.is_dir():
+        raise DiscotagError(f"{out} is a file; {form} is written to a folder")
+    if not folder and out.is_dir():
+        raise DiscotagError(f"{out} is a folder; {form} is written to a file")
+    for path in source.paths:
+        # brat's annotations may be written beside the texts they are of.
+        if not (folder and path != STANDARD and path.is_dir() and _same(path, out)):
+            guard(path, out, force=True)
+    _check_free(out, form, resume or force)
+
+
+def _check_free(out: Path, form: str, allowed: bool) -> None:
+    """Raise if something is in the output already and may not be replaced or gone on with."""
+    if allowed:
+        return
+    if FORMATS[form].folder:
+        from discotag.corpora.brat import annotated
+
+        taken = annotated(out) if out.is_dir() else []
+        if taken:
+            raise DiscotagError(
+                f"{out}: {len(taken):,} files have annotations, such as {taken[0].name}; --force "
+                "replaces those of labels that the model knows; or write to another folder"
+            )
+    elif out.is_file() and out.stat().st_size:
+        raise DiscotagError(
+            f"{out}: the file already exists; --resume goes on with JSON lines, --force replaces it"
+        )
+
+
+def _same(path: Path, other: Path) -> bool:
+    return other.exists() and path.samefile(other)
+
+
+def _model_digest(tagger: Tagger) -> str:
+    """Return a digest of the files of a model, its card apart."""
+    from discotag.model.files import CARD, FILES
+
+    found = hashlib.sha256()
+    for name in FILES:
+        path = (tagger.folder or Path()) / name
+        if name != CARD and path.is_file():
+            with path.open("rb") as stream:
+                found.update(f"{name} {hashlib.file_digest(stream, 'sha256').hexdigest()}".encode())
+    return found.hexdigest()[:16]
+
+
+class _Writer:
+    """Tags documents and writes them."""
 
     def __init__(
         self,
-        splitter: Splitter,
-        reporter: Reporter,
-        form: str | None,
-        by_line: bool,
-        out: Path | None,
+        tagger: Tagger,
+        source: Inputs,
+        form: str,
+        options: dict[str, Any],
+        resume: bool,
+        force: bool,
     ) -> None:
-        self.splitter = splitter
-        self.reporter = reporter
+        self.tagger = tagger
+        self.source = source
         self.form = form
-        self.by_line = by_line
-        self.out = out
+        self.options = options
+        self.resume = resume
+        self.force = force
 
-    def documents(self, given: list[str]) -> Iterator[Document]:
-        """The documents of all arguments.
-
-        Names of files that are not there are refused at once, and so is a file that would be
-        written over while it is read.
-        """
-        found = [(each, _path(each)) for each in given]
-        for _, path in found:
-            if path is not None and path.is_file() and self._is_output(path):
-                raise DiscotagError(f"{path}: is what to tag, so --out must be another file")
-        return self._documents(found)
-
-    def _is_output(self, path: Path) -> bool:
-        return self.out is not None and self.out.exists() and path.samefile(self.out)
-
-    def _documents(self, given: list[tuple[str, Path | None]]) -> Iterator[Document]:
-        for text, path in given:
-            if path is None:
-                yield self.splitter.document(text)
-            elif path != STANDARD and path.is_dir():
-                yield from self._folder(path)
-            else:
-                yield from self._file(path, path.stem)
-
-    def _folder(self, folder: Path) -> Iterator[Document]:
-        from discotag.corpora.files import files_in
-
-        files = [file for file in files_in(folder) if not self._is_output(file)]
-        known = PLAIN_SUFFIXES | LINE_SUFFIXES if self.form is None else {PLAIN}
-        if self.form not in (None, PLAIN) or any(file.suffix == ".ann" for file in files):
-            yield from self._corpus(folder)
-            return
-        chosen = [file for file in files if file.suffix in known or self.form == PLAIN]
-        if not chosen:
-            raise DiscotagError(f"{folder}: no file in this folder is text or JSON lines")
-        if others := len(files) - len(chosen):
-            print(f"{folder}: {others:,} files of other kinds are left out", file=sys.stderr)
-        for file in chosen:
-            yield from self._file(file, file.relative_to(folder).with_suffix("").as_posix())
-
-    def _file(self, path: Path, name: str) -> Iterator[Document]:
-        plain = path == STANDARD or path.suffix in PLAIN_SUFFIXES or not _is_corpus(path)
-        if self.form == PLAIN or (self.form is None and plain):
-            yield from self._plain(path, None if path == STANDARD else name)
+    def to_standard_output(self, named: bool) -> None:
+        """Draw documents on the terminal, or write them to standard output."""
+        if self.form == TERMINAL:
+            _draw(self._tagged(progress=False), named)
+        elif self.form == "jsonl":
+            self._stream_lines()
         else:
-            yield from self._corpus(path)
+            self.to_file(STANDARD)
 
-    def _corpus(self, path: Path) -> Iterator[Document]:
-        from discotag.corpora import read
-
-        form = self.form
-        if form is None and path.suffix in LINE_SUFFIXES:
-            form = "jsonl"
-        return read(path, form, splitter=self.splitter, report=self.reporter.report)
-
-    def _plain(self, path: Path, name: str | None) -> Iterator[Document]:
-        from discotag.corpora import Problem
-        from discotag.corpora.files import lines, read_text
-
-        report = self.reporter.report
-        if self.by_line:
-            for number, line in lines(path, report):
-                if line is not None:
-                    identifier = str(number) if name is None else f"{name}-{number}"
-                    yield self.splitter.document(line, id=identifier)
-            return
-        text = read_text(path, report)
-        if text is not None and len(text) > MOST_BYTES:
-            size = MOST_BYTES >> 20
-            message = f"the text is over {size} million characters; --lines tags it line by line"
-            report(Problem("too_long", message, str(path)))
-        elif text is not None:
-            yield self.splitter.document(text, id=name)
-
-
-def _is_corpus(path: Path) -> bool:
-    """Whether a file is in one of the formats of corpora."""
-    from discotag.corpora.problems import CorpusError
-    from discotag.corpora.registry import find_format
-
-    if path.suffix in LINE_SUFFIXES:
-        return True
-    try:
-        find_format(path)
-    except CorpusError:
-        return False
-    return True
-
-
-def _path(given: str) -> Path | None:
-    """The path that an argument names, or None for a text."""
-    if not given.strip():  # which would name the folder one is in
-        return None
-    path = Path(given)
-    try:
-        if path == STANDARD or path.exists():
-            return path
-    except (OSError, ValueError):  # too long for a name, or with a NUL in it
-        return None
-    looks_like_one = ENDING.fullmatch(path.suffix) is not None or os.sep in given
-    if looks_like_one and not any(char.isspace() for char in given):
-        raise DiscotagError(f"{given}: there is no such file or folder")
-    return None
-
-
-def _write(documents: Iterator[Document], form: Output, out: Path | None, several: bool) -> None:
-    if form is Output.terminal:
-        _show(documents, several)
-    elif form is Output.jsonl:
-        from discotag.corpora.jsonl import to_line
-
-        for document in documents:
-            sys.stdout.buffer.write(to_line(document).encode())
-            sys.stdout.buffer.flush()
-    else:
+    def to_file(self, out: Path) -> None:
+        """Write a file, which appears when it is complete."""
         from discotag.corpora import write
 
-        write(documents, out or STANDARD, form.value)
+        if out == STANDARD:
+            write(self._tagged(progress=not sys.stdout.isatty()), out, self.form)
+            return
+        with self._locked(out):
+            before = _count(out)
+            try:
+                write(self._tagged(), out, self.form)
+            except KeyboardInterrupt:
+                raise Interrupted(f"stopped; nothing was written to {out}") from None
+            _say_replaced(out, *before)
+
+    def to_brat(self, out: Path) -> None:
+        """Write a folder of brat, replacing annotations only if forced to."""
+        from discotag.corpora.brat import write_predictions
+        from discotag.corpora.files import failed
+
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise failed(error, out) from None
+        mentions = documents = written = 0
+        labels = self.tagger.scheme.labels
+        with self._locked(out):
+            try:
+                for gone in write_predictions(self._tagged(), out, labels, replace=self.force):
+                    written += 1
+                    mentions += gone
+                    documents += bool(gone)
+            except KeyboardInterrupt:
+                raise Interrupted(
+                    f"stopped; {written:,} documents are in {out}; the same command with --force "
+                    "writes all of them"
+                ) from None
+            finally:
+                _say_replaced(out, mentions, documents)
+
+    def to_lines(self, out: Path, settings: dict[str, Any]) -> None:
+        """Write JSON lines to a file as they come, so that what is done is never lost."""
+        from discotag.corpora import jobs
+        from discotag.corpora.files import failed
+        from discotag.corpora.jsonl import to_line
+
+        with self._locked(out):
+            done = 0
+            if self.resume and out.exists() and out.stat().st_size:
+                jobs.check_same(out, settings)
+                done = jobs.repair(out)
+                say(f"{out}: {done:,} documents are done already")
+            else:
+                _say_replaced(out, *_count(out))
+                jobs.record(out, settings)
+            try:
+                with out.open("ab" if done else "wb") as stream:
+                    for document in self._tagged(done=done, out=out):
+                        stream.write(to_line(document).encode())
+                        stream.flush()
+            except OSError as error:
+                raise failed(error, out) from None
+            except KeyboardInterrupt:
+                raise Interrupted(
+                    f"stopped; {jobs.repair(out):,} documents are in {out}; the same command with "
+                    "--resume goes on"
+                ) from None
+
+    @contextmanager
+    def _locked(self, out: Path) -> Iterator[None]:
+        """Lock the output; what another process wrote to it just now is not replaced either."""
+        from discotag.corpora.jobs import locked
+
+        with locked(out):
+            _check_free(out, self.form, self.resume or self.force)
+            yield
+
+    def _stream_lines(self) -> None:
+        from discotag.corpora.files import created
+        from discotag.corpora.jsonl import to_line
+
+        with created(STANDARD) as stream:
+            for document in self._tagged(progress=not sys.stdout.isatty()):
+                stream.write(to_line(document))
+                stream.flush()
+
+    def _tagged(
+        self, *, progress: bool = True, done: int = 0, out: Path | None = None
+    ) -> Iterator[Document]:
+        documents = self.source.documents()
+        if done and out is not None:
+            from discotag.corpora.jobs import compared
+
+            documents = compared(documents, out, done)
+        shown = progress and not is_quiet()
+        return self.tagger.predict(documents, progress=shown, skip=done, **self.options)
 
 
-def _show(documents: Iterator[Document], several: bool) -> None:
-    """Draw the documents for people to read."""
+def _draw(documents: Iterable[Document], named: bool) -> None:
+    """Draw documents for people to read."""
     from rich.text import Text
 
     from discotag.render import draw_mentions, printable
 
     console = plain_console()
     for document in documents:
-        if document.id is not None and several:
+        if document.id is not None and named:
             console.print(Text(printable(document.id), style="bold underline"))
         for sentence in document.sentences:
             console.print(draw_mentions(sentence, width=console.width), soft_wrap=True)
 
 
-def _write_lines(
-    tagger: Tagger,
-    documents: Iterator[Document],
-    out: Path,
-    resume: bool,
-    options: dict[str, Any],
-) -> None:
-    """Write JSON lines to a file as they come, so that what is done is never lost."""
-    from discotag.corpora.jsonl import to_line
+def _count(out: Path) -> tuple[int, int]:
+    """Return how many mentions of how many documents are in a file that will be replaced."""
+    from discotag.corpora import read
 
-    done = _repair(out) if resume and out.exists() else 0
+    if not out.is_file() or not out.stat().st_size:
+        return 0, 0
+    mentions = documents = 0
     try:
-        stream = out.open("ab" if done else "wb")
-    except OSError as error:
-        raise DiscotagError(f"{out}: cannot be written: {error.strerror}") from None
-    with stream:
-        if done:
-            print(f"{done:,} documents are done already", file=sys.stderr)
-            documents = _checked(documents, out, done)
-        for document in tagger.predict(documents, progress=True, skip=done, **options):
-            stream.write(to_line(document).encode())
-            stream.flush()
+        for document in read(out, report=lambda problem: None):
+            mentions += len(document.mentions)
+            documents += 1
+    except DiscotagError:  # it is something else, which the user has asked to replace
+        pass
+    return mentions, documents
 
 
-def _repair(out: Path) -> int:
-    """Cut off a line that was not written to its end, and count the others."""
-    whole = number = 0
-    try:
-        with out.open("rb+") as stream:
-            for line in stream:
-                if not line.endswith(b"\n"):
-                    break
-                whole += len(line)
-                number += 1
-            stream.truncate(whole)
-    except OSError as error:
-        raise DiscotagError(f"{out}: cannot be resumed: {error.strerror}") from None
-    return number
-
-
-def _checked(documents: Iterator[Document], out: Path, done: int) -> Iterator[Document]:
-    """The same documents; raises if those that are done are not in the output."""
-    number = 0
-    with out.open("rb") as stream:
-        for number, document in enumerate(documents, start=1):
-            if number <= done:
-                _check_same(document, stream, out, number)
-            yield document
-    if number < done:
-        raise DiscotagError(
-            f"{out}: has {done:,} documents, but the input {number:,}; "
-            "resume with the same input, or write to another file"
-        )
-
-
-def _check_same(document: Document, stream: IO[bytes], out: Path, number: int) -> None:
-    try:
-        data = json.loads(stream.readline())
-        words = [word for sentence in data["sentences"] for word in sentence["words"]]
-        same = (data.get("id"), data.get("text"), words) == (
-            document.id,
-            document.text,
-            list(document.words),
-        )
-    except (ValueError, TypeError, KeyError):
-        same = False
-    if not same:
-        raise DiscotagError(
-            f"{out}:{number}: this is not document {number} of the input; "
-            "resume with the same input, or write to another file"
-        )
+def _say_replaced(out: Path, mentions: int, documents: int) -> None:
+    if documents:
+        say(f"{out}: replaced {mentions:,} mentions of {documents:,} documents")
 
 
 @contextmanager
 def _one_line_warnings() -> Iterator[None]:
-    """Warnings of discotag as lines for users."""
+    """Show warnings about mention sets that were left out as lines for users."""
     from discotag.model.decoding import TooManyMentions
 
     with warnings.catch_warnings():
@@ -414,7 +444,7 @@ def _one_line_warnings() -> Iterator[None]:
 
         def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
             if issubclass(category, TooManyMentions):
-                print(f"warning: {message}", file=sys.stderr)
+                warn(str(message))
             else:
                 usual(message, category, *rest)
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Collection, Iterable, Iterator, Set
 from pathlib import Path
 from typing import Final
 
@@ -113,6 +113,42 @@ def write(documents: Iterable[Document], path: Path) -> None:
             say a relation, refers to, or a mention is new in a file that does not count its
             offsets in characters. Documents ahead of it have been written.
     """
+    for document, place in _placed(documents, path):
+        _write(document, place)
+
+
+def annotated(folder: Path) -> list[Path]:
+    """Return the `.ann` files of a folder that have something in them."""
+    return [path for path in files_in(folder, (MARKS,)) if path.stat().st_size]
+
+
+def write_predictions(
+    documents: Iterable[Document], path: Path, labels: Collection[str], *, replace: bool
+) -> Iterator[int]:
+    """Write documents as `write` does, but leave mentions of other labels in place.
+
+    Args:
+        documents: The documents, with predicted mentions.
+        path: The folder.
+        labels: The labels that the model knows; mentions of these are replaced by predicted ones.
+        replace: Whether an `.ann` file that has something in it may be changed.
+
+    Returns:
+        For each document, once it is written, how many mentions were taken out of its file.
+
+    Raises:
+        CorpusError: As `write`, or there are annotations that may not be replaced.
+    """
+    for document, place in _placed(documents, path):
+        marks_file = _with(place, MARKS)
+        if not replace and marks_file.is_file() and marks_file.stat().st_size:
+            message = "it has annotations, which only --force replaces; write to another folder"
+            raise CorpusError(Problem("missing", message, str(marks_file)))
+        yield _write(document, place, labels)
+
+
+def _placed(documents: Iterable[Document], path: Path) -> Iterator[tuple[Document, Path]]:
+    """Make the folder, and yield each document with the path of its files, without the ending."""
     if path == STANDARD:
         raise CorpusError(Problem("missing", "brat is written to a folder", str(path)))
     try:
@@ -128,7 +164,7 @@ def write(documents: Iterable[Document], path: Path) -> None:
             message = f"two documents are called {name!r}"
             raise CorpusError(Problem("duplicate_id", message, str(path)))
         written.add(name)
-        _write(document, path / name)
+        yield document, path / name
 
 
 FORMAT: Final = Format(
@@ -226,7 +262,11 @@ def _annotation(row: str, number: int) -> Annotation | str:
     return Annotation(name, label, tuple(fragments), (text,), number)
 
 
-def _write(document: Document, place: Path) -> None:
+def _write(document: Document, place: Path, labels: Collection[str] | None = None) -> int:
+    """Write the files of a document, and return how many mentions were taken out of them.
+
+    Only mentions of these labels are taken out; None stands for all labels.
+    """
     text, marked = writable(document, FORMAT.name)
     for mark in marked:
         check_label(mark.label, FORMAT.name)
@@ -242,14 +282,22 @@ def _write(document: Document, place: Path) -> None:
     except OSError as error:
         raise failed(error, place) from None
     before = (read_text(marks_file, strict) or "") if marks_file.is_file() else None
-    after = _updated(before or "", document, text, marked, marks_file)
+    after, gone = _updated(before or "", document, text, marked, marks_file, labels)
     if after != before:
         with created(marks_file) as stream:
             stream.write(after)
+    return gone
 
 
-def _updated(before: str, document: Document, text: str, marked: list[Marked], path: Path) -> str:
-    """What an `.ann` file should say, from what it says."""
+def _updated(
+    before: str,
+    document: Document,
+    text: str,
+    marked: list[Marked],
+    path: Path,
+    labels: Collection[str] | None,
+) -> tuple[str, int]:
+    """Return what an `.ann` file should say, from what it says, and how many mentions are gone."""
     rows = before.split("\n")
     end = "\r\n" if rows[0].endswith("\r") else "\n"
     numbered = [(number, row.removesuffix("\r")) for number, row in enumerate(rows, start=1)]
@@ -257,7 +305,8 @@ def _updated(before: str, document: Document, text: str, marked: list[Marked], p
     by_line = {annotation.line: annotation for annotation in annotations}
     words = _word_ranges(document, text)
     good = marks(Source(None, [Piece(0, text)], annotations, str(path)))
-    gone, new = _compared(good, marked, [start for start, _ in words], [end for _, end in words])
+    ours = [mark for mark in good if labels is None or mark.label in labels]
+    gone, new = _compared(ours, marked, [start for start, _ in words], [end for _, end in words])
     if new and any(sorted(by_line[mark.line].fragments) != list(mark.fragments) for mark in good):
         message = "this file does not count its offsets in characters; write to another folder"
         raise CorpusError(Problem("offset_unit", message, str(path)))
@@ -268,7 +317,7 @@ def _updated(before: str, document: Document, text: str, marked: list[Marked], p
     taken = (NUMBERED.match(row) for row in rows)
     first = max((int(match[1]) for match in taken if match), default=0) + 1
     added = [_line(f"T{number}", mark, text) for number, mark in enumerate(new, start=first)]
-    return "\n".join(kept) + "".join(f"{line}{end}" for line in added)
+    return "\n".join(kept) + "".join(f"{line}{end}" for line in added), len(gone)
 
 
 def _compared(

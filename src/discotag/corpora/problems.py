@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from discotag.characters import printable
 from discotag.errors import DiscotagError
 
 KINDS: Final = {
@@ -57,7 +58,7 @@ MAX_SHOWN: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something wrong in a corpus.
+    """Something wrong in a corpus; as a string it is one line that is safe to print.
 
     Attributes:
         kind: One of `KINDS`.
@@ -87,7 +88,7 @@ class Problem:
         return "warning" if self.kind in WARNINGS else "error"
 
     def __str__(self) -> str:
-        return f"{located(self.path, self.line)}: {self.message}"
+        return printable(f"{located(self.path, self.line)}: {self.message}")
 
 
 class CorpusError(DiscotagError):

@@ -1,0 +1,61 @@
+"""What commands say on standard error: cleaned lines, as many as the user asked for."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Final
+
+from discotag.render import printable
+
+NOTICE: Final = 25
+"""The level of what a command says by default: above INFO, which `-v` adds, below WARNING."""
+
+
+class Interrupted(Exception):
+    """Ctrl-C was pressed; the message says what has been done and how to go on."""
+
+
+_logger = logging.getLogger("discotag")
+
+
+class _Handler(logging.Handler):
+    """Writes each record as one line that cannot move the cursor or change colours."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a record to standard error."""
+        line = printable(record.getMessage())
+        if record.levelno == logging.WARNING:
+            line = f"warning: {line}"
+        print(line, file=sys.stderr, flush=True)
+
+
+def set_verbosity(*, verbose: bool = False, quiet: bool = False) -> None:
+    """Choose what is shown: with `verbose` also what the library reports, with `quiet` only errors.
+
+    `quiet` wins if both are given.
+    """
+    if not any(isinstance(each, _Handler) for each in _logger.handlers):
+        _logger.addHandler(_Handler())
+        _logger.propagate = False
+    _logger.setLevel(logging.ERROR if quiet else logging.INFO if verbose else NOTICE)
+
+
+def is_quiet() -> bool:
+    """Return whether only errors are to be shown."""
+    return not _logger.isEnabledFor(NOTICE)
+
+
+def say(message: str) -> None:
+    """Write a line to standard error, unless the user asked for quiet."""
+    _logger.log(NOTICE, "%s", message)
+
+
+def warn(message: str) -> None:
+    """Write a line that begins with `warning:`, unless the user asked for quiet."""
+    _logger.warning("%s", message)
+
+
+def fail(message: str) -> None:
+    """Write the line that says why a command failed."""
+    _logger.error("discotag: %s", message)

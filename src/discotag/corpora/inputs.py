@@ -1,0 +1,320 @@
+"""What a user wants to have read: texts, files, folders and standard input, as documents."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from discotag.corpora import brat
+from discotag.corpora.files import STANDARD, failed, files_in, lines, read_text
+from discotag.corpora.formats import Format
+from discotag.corpora.problems import CorpusError, Problem, Report, strict
+from discotag.corpora.registry import find_format, named_format, recognise
+from discotag.corpora.streams import decoded
+from discotag.mentions import Document
+from discotag.words import Splitter
+
+PLAIN: Final = "text"
+"""The name of the format of a text without any annotations."""
+
+PLAIN_SUFFIXES: Final = frozenset({"", ".txt", ".text", ".md"})
+"""Endings of plain text: such files of a folder are read if nothing else is recognised in them."""
+
+MAX_TEXT: Final = 4 << 20
+"""Characters of a plain text that is one document: some 700,000 words, which take 300 MB while they
+are tagged. Longer ones are read line by line."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A text, a file, or standard input.
+
+    Attributes:
+        path: The file; None for a text.
+        text: The text; None for a file.
+        folder: The folder that was given and has the file in it, if it was a folder.
+    """
+
+    path: Path | None = None
+    text: str | None = None
+    folder: Path | None = None
+
+
+class Inputs:
+    """Texts, files, folders and standard input, to be read as documents in the order given.
+
+    The id of a text file is its path below the folder given, without the ending. Where two files
+    would have the same id, the ending stays, or the path begins further up: ids are unique.
+
+    Args:
+        arguments: Each is a path, `-` for standard input, or a text: an argument with white space
+            in it that names no path.
+        texts: Further texts, which come after the arguments.
+        format: The format of all files, `text` for plain text; by default it is recognised.
+        by_line: Read each line of a plain text as a document.
+        splitter: How text becomes sentences and words.
+        report: Called with each problem.
+        encoding: The encoding of files without a byte-order mark; UTF-8 by default.
+        keep_mark: Keep the byte-order mark of a text in UTF-8, as brat does.
+
+    Raises:
+        CorpusError: An argument is neither a text nor a path that can be read, or the same file is
+            given twice, or the format is unknown.
+
+    Example:
+        >>> inputs = Inputs(["Sore toes.", "no/such/file"])
+        Traceback (most recent call last):
+        discotag.corpora.problems.CorpusError: no/such/file: no such file or directory; if it is \
+a text, give it with --text
+    """
+
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        texts: Sequence[str] = (),
+        *,
+        format: str | None = None,
+        by_line: bool = False,
+        splitter: Splitter | None = None,
+        report: Report = strict,
+        encoding: str | None = None,
+        keep_mark: bool = False,
+    ) -> None:
+        if format is not None and format != PLAIN:
+            named_format(format)
+        self.format = format
+        self.by_line = by_line
+        self.splitter = splitter or Splitter()
+        self.report = report
+        self.encoding = encoding
+        self.keep_mark = keep_mark
+        self.paths = [path for path in map(_path, arguments) if path is not None]
+        self._items = [item for each in arguments for item in self._items_of(each)]
+        self._items += [_Item(text=each) for each in texts]
+        _check_once(self._items)
+
+    def documents(self) -> Iterator[Document]:
+        """Read the documents, one at a time."""
+        return decoded(self._documents(), self.encoding)
+
+    def _documents(self) -> Iterator[Document]:
+        ids = _ids(self._items)
+        for item, name in zip(self._items, ids, strict=True):
+            if item.text is not None:
+                yield self.splitter.document(item.text)
+            elif item.path is not None:
+                yield from self._file(item.path, name, item.folder is not None)
+
+    def describe(self) -> list[str]:
+        """Return a line for each input that changes when the input does: sizes and a digest.
+
+        Only names and sizes of files are looked at, not what is in them.
+        """
+        return [
+            "standard input" if item.path == STANDARD
+            else f"{_size(item):,} bytes ({_digest(item)})"
+            for item in self._items
+        ] if len(self._items) <= 100 else [self._describe_all()]  # fmt: skip
+
+    def _describe_all(self) -> str:
+        found = hashlib.sha256()
+        for item in self._items:
+            found.update(_digest(item).encode())
+        total = sum(_size(item) for item in self._items)
+        return f"{len(self._items):,} inputs, {total:,} bytes ({found.hexdigest()[:16]})"
+
+    def _items_of(self, argument: str) -> list[_Item]:
+        path = _path(argument)
+        if path is None:
+            return [_Item(text=argument)]
+        if path == STANDARD or not path.is_dir():
+            return [_Item(path)]
+        if self.format not in (None, PLAIN) and named_format(self.format or "").folder:
+            return [_Item(path)]
+        found = [_Item(file, folder=path) for file in files_in(path) if not _is_beside(file)]
+        if not found:
+            raise CorpusError(Problem("missing", "there is no file in this folder", str(path)))
+        return found
+
+    def _file(self, path: Path, name: str | None, in_folder: bool) -> Iterator[Document]:
+        optional = in_folder and self.format is None and _ending(path) not in PLAIN_SUFFIXES
+        try:
+            form = self._format_of(path)
+        except CorpusError as error:
+            problem = error.problem
+            if optional:
+                message = f"left out: {problem.message}"
+                problem = Problem("left_out", message, problem.path, problem.line)
+            self.report(problem)
+            return
+        if form is not None:
+            yield from form.read(path, self.splitter, self.report)
+        elif optional:
+            message = "left out: its format was not recognised; give it alone or with --from"
+            self.report(Problem("left_out", message, str(path)))
+        elif self.by_line:
+            for number, line in lines(path, self.report):
+                if line is not None:
+                    identifier = str(number) if name is None else f"{name}-{number}"
+                    yield self.splitter.document(line, id=identifier)
+        else:
+            yield from self._whole(path, name)
+
+    def _format_of(self, path: Path) -> Format | None:
+        """Return the format of a file, or None for plain text."""
+        if self.format == PLAIN:
+            return None
+        if self.format is not None:
+            return named_format(self.format)
+        if path != STANDARD and path.name.endswith(brat.TEXT):
+            found = recognise(path)
+            return None if found is brat.FORMAT else found  # annotations beside it are not read
+        found = recognise(path)
+        if found is None and path != STANDARD and _ending(path) not in PLAIN_SUFFIXES:
+            # Some formats cannot be told from prose by their content alone: the ending decides.
+            try:
+                likely = find_format(path)
+            except CorpusError:
+                return None
+            return likely if path.name.endswith(likely.suffixes) else None
+        return found
+
+    def _whole(self, path: Path, name: str | None) -> Iterator[Document]:
+        # brat counts a byte-order mark, and its annotations may be written beside this text.
+        text = read_text(path, self.report, keep_mark=self.keep_mark)
+        if text is None:
+            return
+        if len(text) > MAX_TEXT:
+            message = (
+                f"the text is over {MAX_TEXT >> 20} million characters; --lines reads each line "
+                "as a text of its own"
+            )
+            self.report(Problem("too_long", message, str(path)))
+        else:
+            yield self.splitter.document(text, id=name)
+
+
+def _path(argument: str) -> Path | None:
+    """Return the path that an argument names, or None for a text."""
+    path = Path(argument)
+    if path == STANDARD:
+        return path
+    is_text = any(char.isspace() for char in argument)
+    if argument.strip():
+        try:
+            path.stat()
+            return path
+        except ValueError:  # with a NUL in it, which no name has
+            reason = "is not the name of a file"
+        except OSError as error:
+            # A link that leads nowhere, or into a folder that may not be read, is still a path.
+            is_text = (
+                is_text and not os.path.lexists(path) and not isinstance(error, PermissionError)
+            )
+            reason = (error.strerror or str(error)).lower()
+    else:
+        reason = "an empty argument"
+        is_text = False
+    if is_text:
+        return None
+    message = f"{reason}; if it is a text, give it with --text"
+    raise CorpusError(Problem("missing", message, argument or repr(argument)))
+
+
+def _check_once(items: Sequence[_Item]) -> None:
+    """Raise `CorpusError` if a file is given twice, say by itself and by its folder."""
+    times = Counter(_real(item.path) for item in items if item.path is not None)
+    twice = next((path for path, number in times.items() if number > 1), None)
+    if twice is not None:
+        message = "this is given twice"
+        raise CorpusError(Problem("duplicate_id", message, str(twice)))
+
+
+def _real(path: Path) -> Path:
+    return path if path == STANDARD else Path(os.path.realpath(path))
+
+
+def _is_beside(path: Path) -> bool:
+    """Return whether a file holds brat's annotations of a text beside it, which is read instead."""
+    ending = brat.MARKS
+    return (
+        path.name.endswith(ending)
+        and path.with_name(path.name[: -len(ending)] + brat.TEXT).is_file()
+    )
+
+
+def _ids(items: Sequence[_Item]) -> list[str | None]:
+    """Return an id for each file; all are different."""
+    choices = _choices(items)
+    level = [0] * len(items)
+    while True:
+        ids = [each[level[n]] if each else None for n, each in enumerate(choices)]
+        times = Counter(ids)
+        again = [
+            n for n, name in enumerate(ids)
+            if name is not None and times[name] > 1 and level[n] + 1 < len(choices[n])
+        ]  # fmt: skip
+        if not again:
+            return ids
+        for n in again:
+            level[n] += 1
+
+
+def _choices(items: Sequence[_Item]) -> list[tuple[str, ...]]:
+    """Return the ids that each file may have, the shortest first; none for texts."""
+    files = [item.path for item in items if item.path is not None and item.path != STANDARD]
+    if not files:
+        return [()] * len(items)
+    top = os.path.commonpath([_absolute(path).parent for path in files])
+    return [
+        ()
+        if item.path is None or item.path == STANDARD
+        else tuple(
+            name
+            for below in (
+                item.path.relative_to(item.folder or item.path.parent),
+                _absolute(item.path).relative_to(top),
+            )
+            for name in (_without_ending(below), below.as_posix())
+        )
+        for item in items
+    ]
+
+
+def _absolute(path: Path) -> Path:
+    return Path(os.path.abspath(path))  # noqa: PTH100  # links stay links
+
+
+def _without_ending(path: Path) -> str:
+    if path.suffix == ".gz":
+        path = path.with_suffix("")
+    return path.with_suffix("").as_posix()
+
+
+def _ending(path: Path) -> str:
+    """Return the ending of a file's name, that of compression apart."""
+    return (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
+
+
+def _size(item: _Item) -> int:
+    if item.text is not None:
+        return len(item.text.encode("utf-8", "surrogatepass"))
+    assert item.path is not None
+    try:
+        return 0 if item.path == STANDARD else item.path.stat().st_size
+    except OSError as error:
+        raise failed(error, item.path) from None
+
+
+def _digest(item: _Item) -> str:
+    if item.text is not None:
+        said = item.text
+    else:
+        assert item.path is not None
+        said = f"{item.path.relative_to(item.folder or item.path.parent)} {_size(item)}"
+    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,0 +1,155 @@
+"""A job that writes one output: locked while it runs, with a record of what it was started with.
+
+The record is a hidden file beside the output. It lets a job that was interrupted go on with the
+same settings and refuse to go on with others.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from filelock import FileLock, Timeout
+
+from discotag.errors import DiscotagError
+from discotag.mentions import Document
+
+
+class JobError(DiscotagError):
+    """An output that another process is writing, or a job that cannot go on."""
+
+
+@contextmanager
+def locked(out: Path) -> Iterator[None]:
+    """Keep other processes from writing the same output.
+
+    Raises:
+        JobError: Another process is writing it, or it cannot be written at all.
+    """
+    path = _beside(out, "lock")
+    if not path.parent.is_dir():
+        raise JobError(f"{out}: there is no folder {path.parent} to write it to")
+    lock = FileLock(path, blocking=False)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise JobError(f"{out}: another process is writing it; wait, or write elsewhere") from None
+    except OSError as error:
+        raise JobError(f"{out}: cannot be written: {(error.strerror or '').lower()}") from None
+    try:
+        yield
+    finally:
+        lock.release()
+        path.unlink(missing_ok=True)
+
+
+def record(out: Path, settings: Mapping[str, Any]) -> None:
+    """Write down what a job is started with."""
+    text = json.dumps(settings, indent=2, ensure_ascii=False) + "\n"
+    try:
+        record_of(out).write_text(text, "utf-8")
+    except OSError as error:
+        raise JobError(f"{out}: cannot be written: {(error.strerror or '').lower()}") from None
+
+
+def check_same(out: Path, settings: Mapping[str, Any]) -> None:
+    """Raise if an output was started with other settings.
+
+    Raises:
+        JobError: It was, or there is no record of it.
+    """
+    path = record_of(out)
+    try:
+        before = json.loads(path.read_text("utf-8"))
+        if not isinstance(before, dict):
+            raise ValueError
+    except (OSError, ValueError):
+        raise JobError(
+            f"{out}: cannot be resumed: there is no record of its settings in {path.name}; "
+            "--force writes it anew"
+        ) from None
+    now = json.loads(json.dumps(settings))  # as it would be read
+    changes = [
+        f"{name} was {before.get(name)!r}, now {now.get(name)!r}"
+        for name in {**before, **now}
+        if before.get(name) != now.get(name)
+    ]
+    if changes:
+        raise JobError(
+            f"{out}: was started with other settings ({'; '.join(changes)}); go on with the same "
+            "ones, or write to another file"
+        )
+
+
+def record_of(out: Path) -> Path:
+    """Return where the record of an output is."""
+    return _beside(out, "job.json")
+
+
+def repair(out: Path) -> int:
+    """Cut off a line that was not written to its end, and count the others.
+
+    Raises:
+        JobError: The file cannot be read or written.
+    """
+    whole = number = 0
+    try:
+        with out.open("rb+") as stream:
+            for line in stream:
+                if not line.endswith(b"\n"):
+                    break
+                whole += len(line)
+                number += 1
+            stream.truncate(whole)
+    except OSError as error:
+        raise JobError(f"{out}: cannot be resumed: {(error.strerror or '').lower()}") from None
+    return number
+
+
+def compared(documents: Iterator[Document], out: Path, done: int) -> Iterator[Document]:
+    """Pass documents on, and raise unless the first `done` of them are those in the output.
+
+    Raises:
+        JobError: One of them is not, or there are fewer.
+    """
+    number = 0
+    with out.open("rb") as stream:
+        for number, document in enumerate(documents, start=1):
+            if number <= done:
+                _compare(document, stream, out, number)
+            yield document
+    if number < done:
+        raise JobError(
+            f"{out}: has {done:,} documents, but the input {number:,}; "
+            "resume with the same input, or write to another file"
+        )
+
+
+def _compare(document: Document, stream: IO[bytes], out: Path, number: int) -> None:
+    try:
+        data = json.loads(stream.readline())
+        words = [word for sentence in data["sentences"] for word in sentence["words"]]
+        same = (data.get("id"), data.get("text"), words) == (
+            document.id,
+            document.text,
+            list(document.words),
+        )
+    except (ValueError, TypeError, KeyError):
+        same = False
+    if not same:
+        raise JobError(
+            f"{out}:{number}: this is not document {number} of the input; "
+            "resume with the same input, or write to another file"
+        )
+
+
+def _beside(out: Path, ending: str) -> Path:
+    """Return a hidden file that belongs to an output: beside a file, inside a folder."""
+    real = Path(os.path.realpath(out))
+    if real.is_dir():
+        return real / f".discotag.{ending}"
+    return real.with_name(f".{real.name}.{ending}")

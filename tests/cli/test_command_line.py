@@ -1,0 +1,100 @@
+"""What all commands share: help, version, how much is said, and how errors end."""
+
+import logging
+import subprocess
+import sys
+
+import pytest
+
+from discotag.cli import messages
+
+COMMANDS = [
+    ["predict"],
+    ["train"],
+    ["evaluate"],
+    ["export"],
+    ["scheme"],
+    ["corpus"],
+    ["corpus", "check"],
+    ["corpus", "convert"],
+    ["corpus", "split"],
+    ["corpus", "prepare"],
+    ["lexicon"],
+    ["lexicon", "umls"],
+    ["lexicon", "match"],
+]
+
+
+def discotag(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "discotag", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={"COLUMNS": "120", "PATH": ""},
+    )
+
+
+@pytest.mark.parametrize("command", [[], *COMMANDS], ids=" ".join)
+def test_help(command):
+    short, long = discotag(*command, "-h"), discotag(*command, "--help")
+    assert (short.returncode, short.stderr) == (0, "")
+    assert short.stdout == long.stdout
+    assert "<bool>" not in short.stdout
+    if command and command not in (["corpus"], ["lexicon"]):
+        assert "Examples" in short.stdout
+        assert f"discotag {' '.join(command)} " in short.stdout.split("Examples")[1]
+        for option in ("--verbose  -v", "--quiet    -q"):
+            name, letter = option.split()
+            assert name in short.stdout
+            assert letter in short.stdout
+
+
+def test_defaults_in_brackets_are_shown():
+    assert "[default: the model that comes with discotag]" in " ".join(
+        discotag("predict", "-h").stdout.replace("│", " ").split()
+    )
+
+
+def test_version_and_completion():
+    assert discotag("-V").stdout == discotag("--version").stdout
+    assert discotag("-V").stdout.startswith("discotag 0")
+    assert "--install-completion" in discotag("--help").stdout
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["nope"], ["predict", "--nope"], ["scheme", "--slots", "x"], ["corpus", "convert", "a"]],
+)
+def test_wrong_usage_is_one_line(command):
+    done = discotag(*command)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("discotag: ")
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.endswith(" --help\n")
+
+
+@pytest.fixture
+def lines(capsys):
+    logger = logging.getLogger("discotag")
+    before = logger.level, list(logger.handlers), logger.propagate
+
+    def said(**verbosity):
+        messages.set_verbosity(**verbosity)
+        logging.getLogger("discotag.model").info("chose %s", "a\x1b[31mb")
+        messages.say("wrote \x1b]0;x\x07")
+        messages.warn("few\nlines")
+        messages.fail("bad")
+        return capsys.readouterr().err.splitlines()
+
+    yield said
+    logger.level, logger.handlers, logger.propagate = before
+
+
+def test_how_much_is_said(lines):
+    every = ["chose a·[31mb", "wrote ·]0;x·", "warning: few·lines", "discotag: bad"]
+    assert lines(verbose=True) == every
+    assert lines() == every[1:]
+    assert lines(quiet=True) == every[3:]
+    assert lines(quiet=True, verbose=True) == every[3:]

@@ -1,0 +1,93 @@
+"""Jobs that write one output: locks, records, and going on."""
+
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pytest
+
+from discotag.corpora.jobs import JobError, check_same, compared, locked, record, repair
+from discotag.corpora.jsonl import to_line
+from discotag.words import Splitter
+
+HOLD = """
+import sys
+from pathlib import Path
+from discotag.corpora.jobs import locked
+with locked(Path(sys.argv[1])):
+    print("locked", flush=True)
+    sys.stdin.read()
+"""
+
+
+@contextmanager
+def held(path):
+    """Let another process write an output."""
+    command = [sys.executable, "-c", HOLD, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout.readline() == b"locked\n"
+        yield other
+        other.stdin.close()
+
+
+def test_an_output_has_one_writer(tmp_path):
+    out = tmp_path / "out.jsonl"
+    (tmp_path / "link.jsonl").symlink_to(out)
+    with held(out):
+        for path in (out, tmp_path / "link.jsonl", tmp_path / "." / "out.jsonl"):
+            with pytest.raises(JobError, match="another process is writing it"), locked(path):
+                pass
+        with locked(tmp_path / "other.jsonl"):
+            pass
+    with locked(out):
+        pass
+    assert list(tmp_path.iterdir()) == [tmp_path / "link.jsonl"]
+
+
+def test_a_lock_ends_with_its_process(tmp_path):
+    out = tmp_path / "out.jsonl"
+    with held(out) as other:
+        other.kill()
+        other.wait()
+    with locked(out):
+        pass
+
+
+def test_no_place_to_write(tmp_path):
+    with pytest.raises(JobError, match="there is no folder"), locked(tmp_path / "no" / "out.jsonl"):
+        pass
+
+
+def test_settings_must_be_the_same(tmp_path):
+    out = tmp_path / "out.jsonl"
+    settings = {"model": "a", "--min-score": 0.5, "input": ("x", "y")}
+    record(out, settings)
+    check_same(out, settings)
+    with pytest.raises(JobError) as caught:
+        check_same(out, {**settings, "--min-score": 0.0, "new": 1})
+    message = str(caught.value)
+    assert "--min-score was 0.5, now 0.0; new was None, now 1" in message
+    assert "model" not in message
+    with pytest.raises(JobError, match="there is no record of its settings"):
+        check_same(tmp_path / "other.jsonl", settings)
+    (tmp_path / ".out.jsonl.job.json").write_text("[")
+    with pytest.raises(JobError, match="there is no record of its settings"):
+        check_same(out, settings)
+
+
+def test_half_a_line_is_cut_off(tmp_path):
+    out = tmp_path / "out.jsonl"
+    out.write_bytes(b"{}\n{}\n{")
+    assert repair(out) == 2
+    assert out.read_bytes() == b"{}\n{}\n"
+    assert repair(out) == 2
+
+
+def test_documents_that_are_done_are_compared(tmp_path):
+    out = tmp_path / "out.jsonl"
+    documents = [Splitter().document(text, id=text) for text in ("sore arms", "no sleep", "pain")]
+    out.write_text("".join(map(to_line, documents[:2])))
+    assert list(compared(iter(documents), out, 2)) == documents
+    for other in (documents[::-1], documents[:1]):
+        with pytest.raises(JobError):
+            list(compared(iter(other), out, 2))
