@@ -5,10 +5,11 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from discotag.cli.commands import register
 from discotag.cli.corpus_check import check
 
 app = typer.Typer()
-app.command("check")(check)
+register(app, "check", check)
 app.command("other")(lambda: None)
 
 GOOD = "pain in arms and legs\n0,2 ADR|0,1,4,4 ADR\n\n"

@@ -2,11 +2,12 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from discotag.cli.commands import register
 from discotag.cli.corpus_convert import convert
 from discotag.corpora import read
 
 app = typer.Typer()
-app.command("convert")(convert)
+register(app, "convert", convert)
 app.command("other")(lambda: None)
 
 TEXT = "pain in arms and légs\n0,1,4,4 ADR|0,2 ADR\n\nfine .\n\n\n"

@@ -5,11 +5,12 @@ import typer
 from typer.testing import CliRunner
 
 from discotag import Document, Mention, Sentence
+from discotag.cli.commands import register
 from discotag.cli.corpus_split import split
 from discotag.corpora import read, write
 
 app = typer.Typer()
-app.command("split")(split)
+register(app, "split", split)
 app.command("other")(lambda: None)
 
 

@@ -5,12 +5,13 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from discotag.cli.commands import register
 from discotag.cli.evaluate import evaluate
 from discotag.errors import DiscotagError
 from discotag.evaluation import KINDS, SLICES
 
 app = typer.Typer()
-app.command()(evaluate)
+register(app, "evaluate", evaluate)
 
 GOLD = """\
 pain in arms and legs since may
@@ -128,7 +129,7 @@ def test_without_scipy_there_are_no_intervals(gold, predicted, monkeypatch):
     for name in ("scipy", "scipy.stats", "scipy.sparse"):
         monkeypatch.setitem(sys.modules, name, None)
     done = ok(gold, predicted, "--json")
-    assert "discotag: figures alone: " in done.stderr
+    assert "figures alone: " in done.stderr
     assert "pip install 'discotag[corpora]'" in done.stderr
     assert "intervals" not in json.loads(done.stdout)["slices"]["all"]["micro"]
     done = ok(gold, predicted, "--other", predicted, "--no-intervals")

@@ -9,12 +9,12 @@ import stat
 import sys
 import tempfile
 import zlib
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Final, TextIO, cast
 
+from discotag.characters import printable
 from discotag.corpora.problems import MAX_MESSAGE, CorpusError, Problem, Report, strict
 from discotag.corpora.streams import Stream, bad_byte, unpacked
 
@@ -142,6 +142,8 @@ def read_text(path: Path, report: Report, *, keep_mark: bool = False) -> str | N
 def created(path: Path) -> Iterator[TextIO]:
     """A file to write, which appears only when it is complete; standard output for `-`.
 
+    On a terminal, characters that it would obey rather than show are made visible.
+
     Raises:
         CorpusError: The file cannot be written.
     """
@@ -149,7 +151,8 @@ def created(path: Path) -> Iterator[TextIO]:
         if path == STANDARD:
             sink = _standard(sys.stdout)
             sys.stdout.flush()
-            yield cast(TextIO, codecs.getwriter("utf-8")(sink))  # whatever the terminal can show
+            writer = codecs.getwriter("utf-8")(sink)  # whatever the terminal can show
+            yield cast(TextIO, _Terminal(writer) if sys.stdout.isatty() else writer)
             sink.flush()
         elif path.exists() and not path.is_file():  # a device or a pipe, which stays what it is
             with path.open("w", encoding="utf-8", newline="\n") as stream:
@@ -164,6 +167,17 @@ def created(path: Path) -> Iterator[TextIO]:
         raise
     except OSError as error:
         raise failed(error, path) from None
+
+
+class _Terminal:
+    """Writes text that cannot move the cursor or change colours."""
+
+    def __init__(self, stream: codecs.StreamWriter) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> None:
+        """Write a part of the text."""
+        self._stream.write(printable(text, keep="\n\t"))
 
 
 @contextmanager
@@ -257,26 +271,6 @@ def _left_out(names: list[str]) -> str:
     more = len(names) - len(shown)
     count = "1 file is not read" if len(names) == 1 else f"{len(names):,} files are not read"
     return f"{count}: {', '.join(shown)}" + (f" and {more:,} more" if more else "")
-
-
-def unique_names(files: Sequence[Path], folder: Path) -> list[str]:
-    """Return a name for each file, unique by construction: its path below the folder.
-
-    The ending is left off where that keeps the names apart.
-
-    Example:
-        >>> folder = Path("posts")
-        >>> unique_names([folder / "x/a.txt", folder / "y/a.txt", folder / "y/a.md"], folder)
-        ['x/a', 'y/a.txt', 'y/a.md']
-    """
-    whole = [file.relative_to(folder) for file in files]
-    taken = Counter(path.with_suffix("").as_posix() for path in whole)
-    taken.update(path.as_posix() for path in whole if path.suffix)
-    short = [path.with_suffix("").as_posix() for path in whole]
-    return [
-        name if taken[name] == 1 else path.as_posix()
-        for name, path in zip(short, whole, strict=True)
-    ]
 
 
 def is_inside(name: str) -> bool:

@@ -1,5 +1,6 @@
 """Mentions and tags to look at."""
 
-from discotag.render.terminal import draw_layers, draw_mentions, printable
+from discotag.characters import printable
+from discotag.render.terminal import draw_layers, draw_mentions
 
 __all__ = ["draw_layers", "draw_mentions", "printable"]
