@@ -158,3 +158,20 @@ def test_bad_input_is_one_line(gold, predicted, tmp_path):
     empty = tmp_path / "empty.jsonl"
     empty.write_text('{"discotag": 1, "sentences": []}\n', "utf-8")
     assert failure(empty, empty) == f"{empty}: there is no sentence to score"
+
+
+def test_encodings_and_ids_that_occur_twice(tmp_path):
+    gold, predicted = tmp_path / "gold.jsonl", tmp_path / "predicted.jsonl"
+    for path in (gold, predicted):
+        path.write_bytes('{"id": 1, "text": "Müde"}\n{"id": 1, "text": "Träge"}\n'.encode("cp1252"))
+    assert "use --encoding windows-1252" in failure(gold, predicted)
+    done = ok(gold, predicted, "--encoding", "cp1252", "--no-intervals")
+    assert done.stderr.count("duplicate_id (an id that two documents") == 2
+
+
+def test_names_of_files_cannot_move_the_cursor(gold, tmp_path):
+    path = tmp_path / "\x1b[31mpredicted.txt"
+    path.write_text(PREDICTED.replace("|0,4 ADR", "|0,4 ADR|0,4 ADR"))
+    done = ok(gold, path, "--other", path, "--errors")
+    assert "\x1b" not in done.stdout + done.stderr
+    assert "·[31mpredicted.txt: duplicate" in done.stderr

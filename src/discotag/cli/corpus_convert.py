@@ -78,7 +78,7 @@ def convert(
         typer.Option("--to", help=f"The format of OUT; by default after its ending: {WRITABLE}."),
     ] = None,
     skip_bad: SkipBad = False,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite OUT if it is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite OUT if it exists.")] = False,
     sentences: SentencesOption = Sentences.auto,
     words: WordsOption = Words.pattern,
     encoding: EncodingOption = None,
@@ -203,7 +203,7 @@ def guard(source: Path, target: Path, force: bool) -> None:
         raise DiscotagError(f"{target} is part of what is read, {source}; write elsewhere")
     taken = target.exists() and not (target.is_dir() and not any(target.iterdir()))
     if taken and not force:
-        raise DiscotagError(f"{target} is there already; say --force to overwrite it")
+        raise DiscotagError(f"{target} already exists; use --force to overwrite it")
 
 
 def _real(path: Path) -> Path:

@@ -51,7 +51,7 @@ def split(
         str, typer.Option("--to", help=f"The format of the parts: {WRITABLE}.")
     ] = "jsonl",
     skip_bad: SkipBad = False,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite parts that are there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite parts that exist.")] = False,
     as_json: AsJson = False,
     sentences: SentencesOption = Sentences.auto,
     words: WordsOption = Words.pattern,
