@@ -167,6 +167,7 @@ def test_encodings_and_ids_that_occur_twice(tmp_path):
     assert "use --encoding windows-1252" in failure(gold, predicted)
     done = ok(gold, predicted, "--encoding", "cp1252", "--no-intervals")
     assert done.stderr.count("duplicate_id (an id that two documents") == 2
+    assert f"; first {gold}:2: the document at {gold}:1 has the id '1', too" in done.stderr
 
 
 def test_names_of_files_cannot_move_the_cursor(gold, tmp_path):

@@ -147,14 +147,16 @@ def evaluate(
 def _documents(path: Path, format: str | None, encoding: str | None) -> Iterator[Document]:
     """The documents of a corpus; what its reader only warns of is counted and said at the end."""
     warned: Counter[str] = Counter()
+    first: dict[str, Problem] = {}
 
     def report(problem: Problem) -> None:
         strict(problem)
         warned[problem.kind] += 1
+        first.setdefault(problem.kind, problem)
 
     yield from check_ids(read(path, format, report=report, encoding=encoding), report)
     for kind, count in warned.items():
-        say(f"{path}: {kind} ({PROBLEM_KINDS[kind]}): {count}")
+        say(f"{path}: {kind} ({PROBLEM_KINDS[kind]}): {count:,}; first {first[kind]}")
 
 
 def _compared(path: Path, pairs: Iterable[Pair], with_errors: bool) -> _System:

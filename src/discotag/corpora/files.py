@@ -234,19 +234,17 @@ def files_in(folder: Path, suffixes: tuple[str, ...] = (), report: Report = stri
     for place, folders, names in os.walk(folder, onerror=lambda error: _tell(error, report)):
         here = Path(place)
         folders[:] = [name for name in folders if not name.startswith(".")]
-        for name in (*names, *(name for name in folders if (here / name).is_symlink())):
+        links = [name for name in folders if (here / name).is_symlink()]
+        for name in (*names, *links):
             path = here / name
             if name.startswith("."):
                 continue
-            if (suffixes and not name.endswith(suffixes)) or path.is_dir():
-                left_out.append(path.relative_to(folder).as_posix())
-                continue
             try:
-                mode = path.stat().st_mode
+                wanted = name.endswith(suffixes or "") and stat.S_ISREG(path.stat().st_mode)
             except OSError as error:
                 _tell(error, report)
                 continue
-            if stat.S_ISREG(mode):
+            if wanted:
                 found.append(path)
             else:
                 left_out.append(path.relative_to(folder).as_posix())
