@@ -136,7 +136,8 @@ a text, give it with --text
             return [_Item(path)]
         if self.format not in (None, PLAIN) and named_format(self.format or "").folder:
             return [_Item(path)]
-        found = [_Item(file, folder=path) for file in files_in(path) if not _is_beside(file)]
+        files = files_in(path, report=self.report)
+        found = [_Item(file, folder=path) for file in files if not _is_beside(file)]
         if not found:
             raise CorpusError(Problem("missing", "there is no file in this folder", str(path)))
         return found

@@ -10,6 +10,7 @@ from typing import Final
 from rich.cells import cell_len
 from rich.text import Text
 
+from discotag.characters import printable
 from discotag.mentions import Mention, Sentence
 from discotag.render.counts import percent
 from discotag.scheme import Layers
@@ -87,11 +88,6 @@ def _caption(mention: Mention) -> str:
 
 def _size(text: str) -> int:
     return cell_len(printable(text)) + 1
-
-
-def printable(text: str) -> str:
-    """The text with what would move the cursor or change colours made visible."""
-    return "".join(char if char.isprintable() else "·" for char in text)
 
 
 def _blocks(sizes: Sequence[int], width: int) -> Iterator[tuple[int, int]]:
