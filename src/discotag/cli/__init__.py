@@ -158,7 +158,7 @@ def _open_standard_streams() -> None:
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
     if sys.stdout is None:
-        sys.stdout = TextIOWrapper(_Closed(), "utf-8", write_through=True)  # type: ignore[type-var]
+        sys.stdout = TextIOWrapper(_Closed(), "utf-8", write_through=True)
     if sys.stderr is None:
         sys.stderr = _nowhere()
     for stream in (sys.stdout, sys.stderr):
