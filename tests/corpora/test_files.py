@@ -218,7 +218,8 @@ def test_output_that_fails(tmp_path, redirected):
     done = subprocess.run(["sh", "-c", line, sys.executable, code], capture_output=True, text=True)
     assert "Traceback" not in done.stderr
     reason = "it is closed" if shell.endswith("-") else "no space left on device"
-    assert f"caught {target}: {reason}" in done.stderr
+    named = "standard output" if target == "-" else target
+    assert f"caught {named}: {reason}" in done.stderr
 
 
 def test_standard_input_that_is_closed():

@@ -166,7 +166,8 @@ def created(path: Path) -> Iterator[TextIO]:
     except BrokenPipeError:  # whoever reads our output has had enough: no error of the corpus
         raise
     except OSError as error:
-        raise failed(error, path) from None
+        named = Path("standard output") if path == STANDARD else path
+        raise failed(error, named) from None
 
 
 class _Terminal:

@@ -10,7 +10,7 @@ from discotag.characters import printable
 from discotag.errors import DiscotagError
 
 KINDS: Final = {
-    "encoding": "bytes that are not UTF-8, or halves of characters",
+    "encoding": "bytes that cannot be decoded, or halves of characters",
     "binary": "a file that is not text",
     "syntax": "something the format does not allow",
     "too_long": "a line or file beyond the bound",
