@@ -72,10 +72,12 @@ def _is_list(path: Path) -> bool:
     """Return whether a file can be a list: its name says which part, and a line is one word."""
     if not path.is_file() or is_hidden(PurePath(path.name)) or len(_parts(path)) != 1:
         return False
-    problems: list[Problem] = []
-    return all(len((line or "").split()) <= 1 for _, line in lines(path, problems.append)) and (
-        not problems
-    )
+    try:
+        return all(len((line or "").split()) <= 1 for _, line in lines(path, strict))
+    except CorpusError as error:
+        if error.problem.kind == "missing":  # it cannot be read, so nobody knows what it is
+            raise
+        return False
 
 
 def _part(path: Path) -> str:
