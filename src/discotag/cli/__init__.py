@@ -107,9 +107,6 @@ def _run() -> int:
         return error.exit_code
     except Abort:  # the end of the input where an answer was expected
         return 1
-    except BrokenPipeError:  # whoever reads the output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except Interrupted as error:
         fail(str(error))
         return INTERRUPTED
