@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test lint tests format bench clean
+.PHONY: help demo test lint tests wheel format bench clean
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -32,7 +32,7 @@ $(VENV)/.bench: $(VENV)/.base
 demo: $(VENV)/.base
 	@$(BIN)/discotag predict --sentences lines --format terminal docs/demo.txt
 
-test: lint tests
+test: lint wheel tests
 
 # make lint   style, types and the order of the house
 lint: $(VENV)/.dev
@@ -44,6 +44,15 @@ lint: $(VENV)/.dev
 # make tests  the tests alone
 tests: $(VENV)/.dev
 	$(BIN)/pytest -n auto
+
+# make wheel  build the package, install it alone in a new environment elsewhere, and try it there
+wheel: $(VENV)/.dev
+	@set -e; folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
+	PIP_CONSTRAINT="$(CURDIR)/constraints.txt" $(BIN)/python -m build --outdir "$$folder" . >"$$folder/log" 2>&1 \
+	  || { cat "$$folder/log" >&2; exit 1; }; \
+	$(PYTHON) -m venv --without-pip "$$folder/env"; \
+	$(PIP) --python "$$folder/env/bin/python" install --no-compile -c constraints.txt "$$folder"/*.whl; \
+	cp tests/installed.py "$$folder"; cd "$$folder"; env -u PYTHONPATH env/bin/python -I installed.py
 
 # make format put the code into shape
 format: $(VENV)/.dev

@@ -1,4 +1,5 @@
 import dataclasses
+import pickle
 
 import pytest
 from hypothesis import given
@@ -193,3 +194,13 @@ def test_a_document_counts_through_its_sentences():
 )
 def test_locate(words, wanted, fragments):
     assert locate(words.split(), wanted.split()) == fragments
+
+
+def test_what_else_is_known_of_a_document_is_no_part_of_its_value():
+    bare = Document([Sentence(["a"])], id="7")
+    full = Document([Sentence(["a"])], id="7", extra={"rating": 5}, place=("a.jsonl", 3))
+    assert (bare.extra, bare.place) == ({}, None)
+    assert full == bare
+    assert hash(full) == hash(bare)
+    for copy in (dataclasses.replace(full, id="8"), pickle.loads(pickle.dumps(full))):
+        assert (copy.extra, copy.place) == ({"rating": 5}, ("a.jsonl", 3))

@@ -135,6 +135,21 @@ def test_a_mention_across_sentences_makes_them_one():
     assert len(Splitter().document(text, chain).sentences) == 2
 
 
+@pytest.mark.parametrize(
+    "marks",
+    [
+        [Marked("A", ((0, 4), (18, 23)))],
+        [Marked("A", ((0, 4), (18, 23))), Marked("A", ((0, 4), (6, 10)))],
+        [Marked("A", ((0, 4), (6, 10))), Marked("A", ((0, 4), (18, 23)))],
+        [Marked("A", ((0, 4), (18, 23))), Marked("A", ((6, 10), (12, 16)))],
+    ],
+)
+def test_the_furthest_mention_says_how_many_sentences_become_one(marks):
+    document = Splitter().document("Sore. Toes. Very. Tired. Dizzy.", marks)
+    assert [len(sentence.words) for sentence in document.sentences] == [8, 2]
+    assert len(document.mentions) == len(marks)
+
+
 def test_fragments_on_both_sides_of_a_line_end_become_one():
     text = "sore\r\ntoes"
     document = Splitter("whole").document(text, [Marked("ADR", ((0, 4), (6, 10)))])
@@ -215,6 +230,7 @@ def test_word_runs():
     assert word_runs([(1, 2), (2, 3)], starts, ends) == ((0, 1),)
     assert word_runs([(0, 4), (10, 13)], starts, ends) == ((0, 1), (2, 3))
     assert word_runs([(0, 13)], starts, ends) == ((0, 3),)
+    assert word_runs([(0, 13), (5, 9)], starts, ends) == ((0, 3),)
 
 
 def test_spelling_out():

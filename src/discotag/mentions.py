@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import total_ordering
 from itertools import pairwise
 from operator import index
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from discotag.errors import DiscotagError
 
 Fragment = tuple[int, int]
 """A half-open run `(start, end)` of words, or of characters where a docstring says so."""
+
+Place = tuple[str, int | None]
+"""A file, and a line in it, counted from 1, or None where that is not known."""
 
 
 class InvalidMention(DiscotagError):
@@ -196,6 +199,16 @@ class Sentence:
 class Document:
     """Sentences in order, and the text they were cut from if that is known.
 
+    Documents are equal if sentences, text and id are.
+
+    Args:
+        sentences: The sentences.
+        text: The text they were cut from.
+        id: The name of the document.
+        extra: What else is known of the document, such as a rating or a date, as values that JSON
+            can hold. JSON lines keep it; other formats do not.
+        place: The file that the document was read from, and the line where it begins, if known.
+
     Raises:
         InvalidSentence: A sentence's text does not stand in `text` at its `start`, or the
             sentences are not in order.
@@ -209,6 +222,8 @@ class Document:
     sentences: tuple[Sentence, ...]
     text: str | None = field(default=None, kw_only=True)
     id: str | None = field(default=None, kw_only=True)
+    extra: Mapping[str, Any] = field(default_factory=dict, kw_only=True, compare=False, repr=False)
+    place: Place | None = field(default=None, kw_only=True, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sentences", tuple(self.sentences))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Final, Literal, get_args
 
+from discotag.blocks import blocks, line_ranges
 from discotag.errors import DiscotagError
 from discotag.mentions import Document, Fragment, InvalidMention, Mention, Sentence
 
@@ -15,8 +16,6 @@ WORDS: Final = {
     "pattern": re.compile(r"[^\W\d_]+|\d+|\S"),  # letters, digits, or any one other sign
     "spaces": re.compile(r"\S+"),
 }
-BLANK_LINE: Final = re.compile(r"\r?\n[^\S\n]*\n\s*")
-LINE_END: Final = re.compile(r"\r\n|\n|\r")
 
 WIDE_SPACE: Final = re.compile(r"[^\S\x00-\x7f]")
 """White space outside ASCII; between a capital and a period, sentencex 1.0 panics at it."""
@@ -66,8 +65,9 @@ class Splitter:
     r"""How text becomes sentences and words.
 
     Args:
-        sentences: `auto` ends a sentence at its punctuation and at blank lines, `lines` at each
-            line end, `whole` takes the text as one sentence.
+        sentences: `auto` ends a sentence at its punctuation, at blank lines, and before and after
+            headings and list items (see `discotag.blocks.blocks`); `lines` at each line end;
+            `whole` takes the text as one sentence.
         words: `pattern` takes runs of letters, runs of digits and single other signs; `spaces` cuts
             at white space alone.
 
@@ -168,28 +168,14 @@ class Splitter:
     def _cuts(self, text: str) -> Iterator[Fragment]:
         if self.sentences == "whole":
             yield 0, len(text)
-            return
-        ends = LINE_END if self.sentences == "lines" else BLANK_LINE
-        passed = 0
-        for start, end in [*(match.span() for match in ends.finditer(text)), (len(text),) * 2]:
-            yield from self._cut(text, passed, start)
-            passed = end
-
-    def _cut(self, text: str, start: int, end: int) -> Iterator[Fragment]:
-        if self.sentences == "lines":
-            yield start, end
-            return
-        import sentencex
-
-        try:
-            pieces = sentencex.segment(LANGUAGE, WIDE_SPACE.sub(" ", text[start:end]))
-        except UnicodeEncodeError as error:
-            raise InvalidText(
-                f"character {start + error.start} is half of a surrogate pair, not a character"
-            ) from None
-        for piece in pieces:
-            yield start, start + len(piece)
-            start += len(piece)
+        elif self.sentences == "lines":
+            yield from line_ranges(text)
+        else:
+            for block in blocks(text):
+                start = block.start  # sentencex would cut after the marker of a list item
+                for end in _sentence_ends(text, block.words, block.end):
+                    yield start, end
+                    start = end
 
     def _sentence(self, text: str, start: int, end: int) -> Sentence:
         ranges = self.word_ranges(text, start, end)
@@ -199,6 +185,21 @@ class Splitter:
             offsets=tuple((first - start, last - start) for first, last in ranges),
             start=start,
         )
+
+
+def _sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
+    """Yield where the sentences end between two places of the text."""
+    import sentencex
+
+    try:
+        pieces = sentencex.segment(LANGUAGE, WIDE_SPACE.sub(" ", text[start:end]))
+    except UnicodeEncodeError as error:
+        raise InvalidText(
+            f"character {start + error.start} is half of a surrogate pair, not a character"
+        ) from None
+    for piece in pieces:
+        start += len(piece)
+        yield start
 
 
 def word_runs(

@@ -1,14 +1,18 @@
+import errno
 import json
+import os
+import tempfile
 from time import perf_counter
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
+from discotag.cli.commands import register
 from discotag.cli.corpus_check import check
 
 app = typer.Typer()
-app.command("check")(check)
+register(app, "check", check)
 app.command("other")(lambda: None)
 
 GOOD = "pain in arms and legs\n0,2 ADR|0,1,4,4 ADR\n\n"
@@ -199,3 +203,52 @@ def test_a_brat_folder_with_errors_of_all_kinds(tmp_path):
     shown = run(folder)
     assert "a.ann:2: " in shown.stdout
     assert run(folder, "--skip-bad").exit_code == 0
+
+
+def test_ids_that_occur_twice_are_warnings_with_file_and_line(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.jsonl").write_text('{"id": 1, "text": "Sore"}\n')
+    (folder / "b.jsonl").write_text('{"id": 2, "text": "Sore"}\n{"id": 1, "text": "Fine"}\n')
+    done = run(folder, "--json")
+    assert done.exit_code == 0
+    (problem,) = json.loads(done.stdout)["problems"]
+    assert (problem["kind"], problem["severity"]) == ("duplicate_id", "warning")
+    assert (problem["path"], problem["line"]) == (str(folder / "b.jsonl"), 2)
+    assert "a.jsonl:1 has the id '1', too" in run(folder).stdout.replace("\n", "")
+
+
+def test_brat_has_no_ids_that_occur_twice(tmp_path):
+    for name in ("x/a", "y/a"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / f"{name}.txt").write_text("Sore")
+        (tmp_path / f"{name}.ann").write_text("R1\tSame Arg1:T1 Arg2:T2\n")
+    data = json.loads(run(tmp_path, "--json").stdout)
+    assert data["problem_counts"] == {"dangling": 4}
+    assert data["problems"][0]["line"] == 1
+
+
+def test_encodings(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes('{"text": "Müde"}\n'.encode("latin-1"))
+    assert run(path).exit_code == 1
+    data = json.loads(run(path, "--json", "--encoding", "latin-1").stdout)
+    assert (data["errors"], data["words"]) == (0, 1)
+    assert "is not the name of an encoding" in str(run(path, "--encoding", "hex").exception)
+
+
+def test_names_of_files_and_labels_cannot_move_the_cursor(tmp_path):
+    path = tmp_path / "\x1b[31mcorpus.txt"
+    path.write_text(BAD + "a b\n0,0 \x9b5A\n\n" + "a\n0,0 A|0,0 A\n\n")
+    page = tmp_path / "page.html"
+    done = run(path, "--html", page, "--format", "inline")
+    assert "·[31mcorpus.txt" in done.stdout
+    assert not set(done.stdout + done.stderr + page.read_text("utf-8")) & set("\x1b\x9b")
+
+
+def test_a_full_disk_is_named(tmp_path, monkeypatch, corpus):
+    def fail(*arguments, **options):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", fail)
+    assert str(run(corpus(BAD)).exception) == f"{tempfile.gettempdir()}: no space left on device"

@@ -1,12 +1,20 @@
+import contextlib
+import json
+import os
+import pty
+import subprocess
+import sys
+
 import pytest
 import typer
 from typer.testing import CliRunner
 
+from discotag.cli.commands import register
 from discotag.cli.corpus_convert import convert
 from discotag.corpora import read
 
 app = typer.Typer()
-app.command("convert")(convert)
+register(app, "convert", convert)
 app.command("other")(lambda: None)
 
 TEXT = "pain in arms and légs\n0,1,4,4 ADR|0,2 ADR\n\nfine .\n\n\n"
@@ -80,7 +88,7 @@ def test_nothing_is_overwritten(source, tmp_path):
     target = tmp_path / "out.jsonl"
     target.write_text("mine")
     done = run(source, target)
-    assert "is there already; say --force" in str(done.exception)
+    assert "already exists; use --force" in str(done.exception)
     assert target.read_text() == "mine"
     assert run(source, target, "--force").exit_code == 0
     assert target.read_text() != "mine"
@@ -121,7 +129,7 @@ def test_a_folder_is_brat(source, tmp_path):
     assert (folder / "000001.ann").read_text().startswith("T1\tADR 0 7;17 21\tpain in légs\n")
     done = run(folder, back, "--sentences", "lines", "--words", "spaces")
     assert (done.exit_code, back.read_text("utf-8")) == (0, TEXT)
-    assert "is there already" in str(run(source, folder).exception)
+    assert "already exists" in str(run(source, folder).exception)
     assert "cannot be written to -" in str(run(source, "-", "--to", "brat").exception)
     assert "is written to a folder" in str(run(source, back, "--to", "brat").exception)
 
@@ -138,3 +146,105 @@ def test_endings_name_formats_that_are_there():
 
     for name in {*BY_SUFFIX.values(), *WORDS_ONLY, "brat"}:
         assert FORMATS[name].write is not None
+
+
+def test_fields_of_documents_are_kept_or_told_of(tmp_path):
+    source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    mention = '{"label": "A", "fragments": [[0, 4]], "score": 0.5}'
+    source.write_text(
+        f'{{"id": 1, "text": "Sore", "rating": 5, "drug": "x", "mentions": [{mention}]}}\n'
+        '{"id": 2, "text": "Fine", "rating": 1}\n'
+    )
+    done = run(source, target)
+    assert "keep" not in done.stderr
+    assert [document.extra for document in read(target)] == [
+        {"rating": 5, "drug": "x"},
+        {"rating": 1},
+    ]
+    for name in ("brat/", "out.xml", "out.txt", "out.json"):
+        done = run(source, f"{tmp_path}/{name}")
+        assert done.exit_code == 0
+        assert "does not keep these fields of documents: rating (2), drug (1)" in done.stderr
+        assert "does not keep scores: 1 documents have some" in done.stderr
+
+
+def test_ids_that_occur_twice_are_told_of(tmp_path):
+    source = tmp_path / "in.jsonl"
+    source.write_text('{"id": 1, "text": "Sore"}\n{"id": 1, "text": "Fine"}\n')
+    done = run(source, tmp_path / "out.jsonl")
+    assert done.exit_code == 0
+    assert f"warning: {source}:2: the document at {source}:1 has the id '1', too" in done.stderr
+    assert len(list(read(tmp_path / "out.jsonl"))) == 2
+    assert "two documents are called '1'" in str(run(source, f"{tmp_path}/brat/").exception)
+
+
+def test_encodings(tmp_path):
+    source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_bytes('{"text": "Müde"}\n'.encode("cp1252"))
+    message = str(run(source, target).exception)
+    assert message.startswith(f"{source}:1: byte 0xfc is not UTF-8; ")
+    assert message.endswith("use --encoding windows-1252")
+    assert run(source, target, "--encoding", "windows-1252").exit_code == 0
+    assert [document.text for document in read(target)] == ["Müde"]
+    message = str(run(source, target, "--force", "--encoding", "klingon").exception)
+    assert message.startswith("'klingon' is not the name of an encoding")
+
+
+def test_files_of_a_folder_that_cannot_be_read(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.jsonl").write_text('{"text": "Sore"}\n')
+    (folder / "b.jsonl").symlink_to("none")
+    (folder / "README.md").write_text("about")
+    message = str(run(folder, tmp_path / "out.jsonl").exception)
+    assert message == f"{folder}/b.jsonl: no such file or directory"
+    done = run(folder, tmp_path / "out.jsonl", "--skip-bad")
+    assert done.exit_code == 0
+    assert f"left out: {message}" in done.stderr
+    assert f"warning: {folder}: 1 file is not read: README.md" in done.stderr
+    assert "1 documents" in done.stderr
+    assert "left out with errors: 1" in done.stderr
+
+
+def test_a_target_that_is_a_link_to_itself(source, tmp_path):
+    (tmp_path / "loop.jsonl").symlink_to("loop.jsonl")
+    assert run(source, tmp_path / "loop.jsonl").exit_code == 0
+    assert len(list(read(tmp_path / "loop.jsonl"))) == 2
+
+
+def test_names_of_files_cannot_move_the_cursor(tmp_path):
+    source = tmp_path / "\x1b[31min.jsonl"
+    source.write_text('{"text": "Sore"}\nbad\n')
+    done = run(source, tmp_path / "\x1b[32mout.jsonl", "--skip-bad")
+    assert done.exit_code == 0
+    assert "·[31min.jsonl:2: not JSON" in done.stderr
+    assert "·[32mout.jsonl as jsonl" in done.stderr
+    assert "\x1b" not in done.stderr
+    assert (tmp_path / "\x1b[32mout.jsonl").is_file()
+    assert "\x1b" not in str(run(source, tmp_path / "new.jsonl").exception)
+
+
+HOSTILE = "\x1b[31m \x7f \x9b2J \u202e ok"
+
+
+@pytest.mark.parametrize("format", ["inline", "jsonl", "conll", "bioc-xml", "bigbio"])
+def test_escape_sequences_are_not_passed_to_a_terminal(format, tmp_path):
+    source = tmp_path / "in.jsonl"
+    words = [word for word in HOSTILE.split(" ") if format != "bioc-xml" or word[0] != "\x1b"]
+    source.write_text(json.dumps({"sentences": [{"words": words}]}) + "\n")
+    command = [sys.executable, "-m", "discotag", "corpus", "convert", source, "-", "--to", format]
+    piped = subprocess.run(command, capture_output=True, check=True).stdout.decode()
+    assert "\x7f" in piped  # files and pipes keep their bytes
+    master, slave = pty.openpty()
+    with subprocess.Popen(command, stdout=slave, stderr=subprocess.PIPE) as process:
+        os.close(slave)
+        shown = b""
+        with contextlib.suppress(OSError):  # the end of a terminal
+            while chunk := os.read(master, 1 << 16):
+                shown += chunk
+        assert process.wait() == 0
+    os.close(master)
+    text = shown.decode().replace("\r\n", "\n")
+    assert "ok" in text
+    assert not set(text) & set("\x1b\x7f\x9b\u202e")
+    assert text.count("\n") == piped.count("\n")

@@ -50,6 +50,13 @@ def test_tables_and_warnings(packed: Path, tmp_path: Path) -> None:
     assert document.mentions[0].text == "Sore legs"
 
 
+def test_what_was_not_read_is_named(packed: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(packed, "a") as archive:
+        archive.writestr("cadec/\x1b[31mread.me", "x")
+    result = runner.invoke(app, ["cadec", str(packed), str(tmp_path / "out")])
+    assert "not read: cadec/·[31mread.me\n" in result.stderr
+
+
 def test_json(packed: Path, tmp_path: Path) -> None:
     (tmp_path / "train.txt").write_text("D.1\n")
     out = tmp_path / "out"

@@ -5,11 +5,12 @@ import typer
 from typer.testing import CliRunner
 
 from discotag import Document, Mention, Sentence
+from discotag.cli.commands import register
 from discotag.cli.corpus_split import split
 from discotag.corpora import read, write
 
 app = typer.Typer()
-app.command("split")(split)
+register(app, "split", split)
 app.command("other")(lambda: None)
 
 
@@ -88,7 +89,7 @@ def test_nothing_is_overwritten(source, tmp_path):
     folder = tmp_path / "out"
     folder.mkdir()
     (folder / "dev.jsonl").write_text("mine")
-    assert "is there already; say --force" in str(run(source, folder).exception)
+    assert "already exists; use --force" in str(run(source, folder).exception)
     assert [path.name for path in folder.iterdir()] == ["dev.jsonl"]
     assert run(source, folder, "--force").exit_code == 0
     assert "is part of what is read" in str(run(folder, folder / "again").exception)
@@ -119,3 +120,24 @@ def test_standard_input_and_files_in_the_way(source, tmp_path):
     empty.write_text("")
     done = run(empty, tmp_path / "out", "--format", "jsonl")
     assert "there is no document to split" in str(done.exception)
+
+
+def test_fields_are_kept_and_repeated_ids_told_of(tmp_path):
+    source = tmp_path / "in.jsonl"
+    source.write_text("".join(f'{{"id": {n % 9}, "text": "Sore", "n": {n}}}\n' for n in range(10)))
+    done = run(source, tmp_path / "out")
+    assert done.exit_code == 0
+    assert f"warning: {source}:10: the document at {source}:1 has the id '0', too" in done.stderr
+    assert "some documents have the same id: they may fall into different parts" in done.stderr
+    found = [each.extra["n"] for path in (tmp_path / "out").iterdir() for each in read(path)]
+    assert sorted(found) == list(range(10))
+    done = run(source, tmp_path / "brat", "--to", "bioc-json")
+    assert "bioc-json does not keep these fields of documents: n (10)" in done.stderr
+
+
+def test_encodings(tmp_path):
+    source = tmp_path / "in.jsonl"
+    source.write_bytes('{"text": "Müde"}\n'.encode("utf-16-be") * 3)
+    done = run(source, tmp_path / "out", "--encoding", "utf-16-be", "--parts", "all=1")
+    assert done.exit_code == 0
+    assert [each.text for each in read(tmp_path / "out/all.jsonl")] == ["Müde"] * 3

@@ -5,12 +5,13 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from discotag.cli.commands import register
 from discotag.cli.evaluate import evaluate
 from discotag.errors import DiscotagError
 from discotag.evaluation import KINDS, SLICES
 
 app = typer.Typer()
-app.command()(evaluate)
+register(app, "evaluate", evaluate)
 
 GOLD = """\
 pain in arms and legs since may
@@ -128,7 +129,7 @@ def test_without_scipy_there_are_no_intervals(gold, predicted, monkeypatch):
     for name in ("scipy", "scipy.stats", "scipy.sparse"):
         monkeypatch.setitem(sys.modules, name, None)
     done = ok(gold, predicted, "--json")
-    assert "discotag: figures alone: " in done.stderr
+    assert "figures alone: " in done.stderr
     assert "pip install 'discotag[corpora]'" in done.stderr
     assert "intervals" not in json.loads(done.stdout)["slices"]["all"]["micro"]
     done = ok(gold, predicted, "--other", predicted, "--no-intervals")
@@ -157,3 +158,21 @@ def test_bad_input_is_one_line(gold, predicted, tmp_path):
     empty = tmp_path / "empty.jsonl"
     empty.write_text('{"discotag": 1, "sentences": []}\n', "utf-8")
     assert failure(empty, empty) == f"{empty}: there is no sentence to score"
+
+
+def test_encodings_and_ids_that_occur_twice(tmp_path):
+    gold, predicted = tmp_path / "gold.jsonl", tmp_path / "predicted.jsonl"
+    for path in (gold, predicted):
+        path.write_bytes('{"id": 1, "text": "Müde"}\n{"id": 1, "text": "Träge"}\n'.encode("cp1252"))
+    assert "use --encoding windows-1252" in failure(gold, predicted)
+    done = ok(gold, predicted, "--encoding", "cp1252", "--no-intervals")
+    assert done.stderr.count("duplicate_id (an id that two documents") == 2
+    assert f"; first {gold}:2: the document at {gold}:1 has the id '1', too" in done.stderr
+
+
+def test_names_of_files_cannot_move_the_cursor(gold, tmp_path):
+    path = tmp_path / "\x1b[31mpredicted.txt"
+    path.write_text(PREDICTED.replace("|0,4 ADR", "|0,4 ADR|0,4 ADR"))
+    done = ok(gold, path, "--other", path, "--errors")
+    assert "\x1b" not in done.stdout + done.stderr
+    assert "·[31mpredicted.txt: duplicate" in done.stderr

@@ -3,12 +3,15 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from discotag.cli.lexicon import SHOWN_PROBLEMS, app
+from discotag.cli import app
+from discotag.cli.lexicon import SHOWN_PROBLEMS
 from discotag.lexicon import LexiconError
+
+ESCAPE = "\x1b[31m\x9b2J\x07"
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+    return CliRunner().invoke(app, ["lexicon", *map(str, arguments)])
 
 
 @pytest.fixture
@@ -63,6 +66,22 @@ def test_match_with_the_default_lexicon():
     assert (nothing.exit_code, nothing.stdout) == (0, "")
     assert "no term" in nothing.stderr
     assert json.loads(run("match", "tired", "--json").stdout) == []
+
+
+def test_escape_sequences_of_texts_and_lexicons_are_not_passed_on(meta, tmp_path):
+    lexicon = tmp_path / "body.tsv"
+    lexicon.write_text(f"# discotag lexicon 1\nknee{ESCAPE}\tsource{ESCAPE}\n", "utf-8")
+    found = run("match", f"sore knee{ESCAPE}", "--lexicon", lexicon)
+    assert found.exit_code == 0
+    assert "knee·[31m·2J·" in found.stdout
+    with (meta / "MRCONSO.RRF").open("a") as stream:
+        stream.write(f"bad{ESCAPE}\n")
+    out = tmp_path / f"out{ESCAPE}.tsv"
+    done = run("umls", meta, out, "--skip-bad")
+    assert (done.exit_code, out.exists()) == (0, True)
+    assert "left out" in done.stderr
+    for shown in (found.stdout, found.stderr, done.stdout, done.stderr):
+        assert all(sign.isprintable() for sign in shown.replace("\n", ""))
 
 
 @pytest.mark.parametrize("arguments", [["umls"], ["match"], ["umls", "META"], ["odd"]])

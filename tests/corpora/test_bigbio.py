@@ -116,3 +116,24 @@ def test_bad_lines_are_left_out(tmp_path, line):
     )
     assert [(problem.severity, problem.line) for problem in found] == [("error", 2)]
     assert [len(each.mentions) for each in documents] == [1, 1]
+
+
+def test_references_to_nothing_are_reported(tmp_path):
+    document = {
+        "id": "0",
+        "document_id": "7",
+        "passages": [{"id": "p", "text": ["Sore toes"], "offsets": [[0, 9]]}],
+        "entities": [{"id": "e1", "type": "A", "text": ["Sore"], "offsets": [[0, 4]]}],
+        "relations": [{"id": "r1", "arg1_id": "e1", "arg2_id": "e2"}],
+        "events": [{"id": "v1", "arguments": [{"ref_id": "e1"}, {"ref_id": "e3"}]}],
+        "coreferences": [{"id": "c1", "entity_ids": ["e1", "e4"]}],
+    }
+    (tmp_path / "a.jsonl").write_text(json.dumps(document))
+    problems = []
+    (found,) = read(tmp_path / "a.jsonl", report=problems.append)
+    assert len(found.mentions) == 1
+    assert [(each.kind, each.line, each.message.split(",")[0]) for each in problems] == [
+        ("dangling", 1, "relation 'r1' refers to 'e2'"),
+        ("dangling", 1, "event 'v1' refers to 'e3'"),
+        ("dangling", 1, "coreference 'c1' refers to 'e4'"),
+    ]

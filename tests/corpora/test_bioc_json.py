@@ -140,3 +140,23 @@ def test_documents_without_an_end(tmp_path, monkeypatch):
     long = json.dumps({"passages": [{"offset": 0, "text": "word " * CHUNK}]})
     documents, found = tried(tmp_path, f"[{json.dumps(document())}, {long}]")
     assert (len(documents), [problem.kind for problem in found]) == (1, ["too_long"])
+
+
+def test_relations_to_nothing_are_reported(tmp_path):
+    nodes = [{"refid": "T1", "role": ""}, {"refid": "T2", "role": ""}, {"refid": "R2", "role": ""}]
+    passage = {
+        "offset": 0,
+        "text": "Sore",
+        "annotations": [
+            {"id": "T1", "infons": {"type": "A"}, "locations": [{"offset": 0, "length": 4}]}
+        ],
+        "relations": [{"id": "R1", "nodes": nodes}, 5],
+    }
+    document = {"id": "7", "passages": [passage], "relations": [{"id": "R2", "nodes": None}]}
+    (tmp_path / "a.json").write_text(json.dumps(document))
+    problems = []
+    (found,) = read(tmp_path / "a.json", report=problems.append)
+    assert len(found.mentions) == 1
+    assert [(each.kind, each.message) for each in problems] == [
+        ("dangling", "relation 'R1' of document '7' refers to 'T2', which is not in the document")
+    ]

@@ -206,3 +206,23 @@ def test_documents_without_an_end(tmp_path, monkeypatch):
     assert [problem.kind for problem in found] == ["text_mismatch", "text_mismatch"]
     documents, found = tried(tmp_path, collection(DOCUMENT + whole.replace("Sore", "Sore Sore")))
     assert (len(documents), [problem.kind for problem in found]) == (1, ["too_long"])
+
+
+def test_relations_to_nothing_are_reported_with_their_line(tmp_path):
+    (tmp_path / "a.xml").write_text(
+        """<collection><document><id>7</id><passage><offset>0</offset><text>Sore</text>
+<annotation id="T1"><infon key="type">A</infon><location offset="0" length="4"/></annotation>
+<relation id="R1"><node refid="T1" role=""/>
+<node refid="T2" role=""/></relation>
+</passage></document></collection>"""
+    )
+    problems = []
+    (found,) = read(tmp_path / "a.xml", report=problems.append)
+    assert len(found.mentions) == 1
+    assert [(each.kind, each.line, each.message) for each in problems] == [
+        (
+            "dangling",
+            4,
+            "relation 'R1' of document '7' refers to 'T2', which is not in the document",
+        )
+    ]

@@ -8,6 +8,7 @@ from any_corpora import documents_of_text
 from discotag import Document, Mention, Sentence
 from discotag.corpora import CorpusError, read, write
 from discotag.words import Splitter
+from folders import refuse_to_open
 from samples import DATA
 
 GOOD, BAD = DATA / "brat/good", DATA / "brat/bad"
@@ -115,7 +116,7 @@ def test_every_planted_error_is_reported_with_file_and_line_and_the_rest_is_read
     assert len(problems) == len(PLANTED)
     assert {name: [m.text for m in each.mentions] for name, each in found.items()} == {
         "bytes": ["Sore", "Sore toes"],
-        "errors": ["Sore", "Sore knees", "Sore toes", "Sore toes"],
+        "errors": ["Sore", "Sore knees", "Sore toes", "Sore toes", "Dizzy"],
         "windows": ["Sore\r\ntoes"],
     }
 
@@ -314,3 +315,58 @@ def test_writing_over_gives_what_writing_afresh_gives(tmp_path_factory, cut):
     write([document], folder, "brat")
     (after,) = read(folder, splitter=splitter, report=lambda problem: None)
     assert after == document
+
+
+def test_lines_that_refer_to_nothing_and_ids_that_are_taken_are_reported(tmp_path):
+    (tmp_path / "a.txt").write_text("Sore toes")
+    rows = [
+        "T1\tADR 0 4\tSore",
+        "R1\tCauses Arg1:T1 Arg2:T7",
+        "E1\tPain:T1 Where:T8",
+        "A1\tNegated E1",
+        "A2\tNegated E5",
+        "#1\tAnnotatorNotes T9\tsee T10",
+        "*\tEquiv T1 T11",
+        "N1\tReference T12 UMLS:1\tSore",
+        "R1\tCauses Arg1:T1 Arg2:T1",
+        "*\tEquiv T1 T1",
+        "#2\tAnnotatorNotes R1\tgood",
+    ]
+    (tmp_path / "a.ann").write_text("\n".join(rows))
+    problems = []
+    (document,) = read(tmp_path, report=problems.append)
+    assert [mention.text for mention in document.mentions] == ["Sore"]
+    found = sorted((problem.line, problem.kind) for problem in problems)
+    assert found == [
+        *((line, "dangling") for line in (2, 3, 5, 6, 7, 8)),
+        (9, "duplicate_id"),
+    ]
+    assert "R1 refers to 'T7', which is not in the document" in {p.message for p in problems}
+    assert list(read(tmp_path)) == [document]  # these are warnings
+
+
+def test_a_document_that_cannot_be_read_is_left_out(tmp_path, monkeypatch):
+    for name in "ab":
+        (tmp_path / f"{name}.txt").write_text("Sore")
+        (tmp_path / f"{name}.ann").write_text("")
+    refuse_to_open(monkeypatch, "a.ann")
+    problems = []
+    assert [each.id for each in read(tmp_path, report=problems.append)] == ["b"]
+    assert [(each.kind, each.message) for each in problems] == [("missing", "permission denied")]
+    assert problems[0].path == str(tmp_path / "a.ann")
+    with pytest.raises(CorpusError, match=r"a\.ann: permission denied"):
+        list(read(tmp_path))
+
+
+def test_other_files_of_a_folder_are_named(tmp_path):
+    (tmp_path / "a.txt").write_text("Sore")
+    (tmp_path / "a.ann").write_text("")
+    (tmp_path / "annotation.conf").write_text("")  # brat's own
+    problems = []
+    assert len(list(read(tmp_path, report=problems.append))) == 1
+    assert problems == []
+    (tmp_path / "notes.docx").write_text("")
+    list(read(tmp_path, report=problems.append))
+    assert [(each.kind, each.message) for each in problems] == [
+        ("left_out", "1 file is not read: notes.docx")
+    ]

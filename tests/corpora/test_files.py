@@ -1,3 +1,5 @@
+import errno
+import io
 import os
 import stat
 import subprocess
@@ -216,7 +218,8 @@ def test_output_that_fails(tmp_path, redirected):
     done = subprocess.run(["sh", "-c", line, sys.executable, code], capture_output=True, text=True)
     assert "Traceback" not in done.stderr
     reason = "it is closed" if shell.endswith("-") else "no space left on device"
-    assert f"caught {target}: {reason}" in done.stderr
+    named = "standard output" if target == "-" else target
+    assert f"caught {named}: {reason}" in done.stderr
 
 
 def test_standard_input_that_is_closed():
@@ -278,3 +281,36 @@ def test_messages_have_a_bound():
     assert len(str(problem)) < MAX_MESSAGE + 10
     assert problem.message.startswith("begin")
     assert problem.message.endswith("end")
+
+
+@pytest.mark.parametrize("name", [name for name, each in FORMATS.items() if each.write])
+@pytest.mark.parametrize("moment", ["write", "close"])
+def test_a_full_disk_is_named_with_the_file(name, moment, tmp_path, monkeypatch):
+    class Full(io.StringIO):
+        def write(self, text):
+            if moment == "write":
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            return len(text)
+
+        def close(self):
+            if moment == "close" and not self.closed:
+                super().close()
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def full(handle, *arguments, **options):
+        os.close(handle)
+        return Full()
+
+    monkeypatch.setattr(files, "open", full, raising=False)
+    target = tmp_path / "out"
+    with pytest.raises(CorpusError, match=r"no space left on device") as caught:
+        write([Document([Sentence(["a"])], id="a")], target, name)
+    expected = target / "a.txt" if FORMATS[name].folder else target
+    assert caught.value.problem.path == str(expected)
+    assert not expected.exists()
+
+
+def test_problems_are_safe_to_print():
+    problem = Problem("syntax", "bad \x1b[31m\nword", "a\x9b.txt", 3)
+    assert str(problem) == "a·.txt:3: bad ·[31m·word"
+    assert str(CorpusError(problem)) == str(problem)

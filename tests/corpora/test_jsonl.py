@@ -215,3 +215,62 @@ def test_whole_characters_by_escapes_are_read(tmp_path):
 def test_numbers_are_ids_too(tmp_path):
     (found,), _ = corpus(tmp_path, '{"id": 7, "text": ""}')
     assert found.id == "7"
+
+
+def test_fields_of_documents_are_kept(tmp_path):
+    data = {"id": 1, "rating": 5, "drug": {"name": "x", "doses": [1, 2.5, None]}, "text": "Sore."}
+    words = {"sentences": [{"words": ["a"]}], "source": "forum"}
+    found, problems = corpus(tmp_path, json.dumps(data), json.dumps(words))
+    assert problems == []
+    assert found[0].extra == {"rating": 5, "drug": data["drug"]}
+    assert found[1].extra == {"source": "forum"}
+    write(found, tmp_path / "out.jsonl")
+    again = list(read(tmp_path / "out.jsonl"))
+    assert [document.extra for document in again] == [document.extra for document in found]
+    assert again == found
+    assert hash(found[1]) == hash(Document([Sentence(["a"])]))
+
+
+def test_extra_never_takes_the_place_of_what_is_known(tmp_path):
+    document = Document([Sentence(["a"])], id="7", extra={"id": "8", "sentences": [], "more": 1})
+    write([document], tmp_path / "out.jsonl")
+    (again,) = read(tmp_path / "out.jsonl")
+    assert (again, again.extra) == (document, {"more": 1})
+    with pytest.raises(CorpusError, match="document 1: the format cannot hold what 'extra' holds"):
+        write([Document([], extra={"date": object()})], tmp_path / "out.jsonl")
+
+
+def test_fields_that_are_not_kept_are_reported_once_for_each_file(tmp_path):
+    mention = {"label": "A", "words": [[0, 1]], "cui": "C1"}
+    line = json.dumps({"sentences": [{"words": ["a"], "mentions": [mention] * 2, "speaker": 1}]})
+    short = json.dumps({"text": "a", "mentions": [{"label": "A", "fragments": [[0, 1]], "x": 1}]})
+    both = json.dumps({"sentences": [], "mentions": [mention]})
+    found, problems = corpus(tmp_path, line, line, short, both)
+    assert len(found) == 4
+    kinds = [problem for problem in problems if problem[0] == "unknown_field"]
+    assert kinds == [("unknown_field", 1)] * 2 + [("unknown_field", 3), ("unknown_field", 4)]
+    assert {kind for kind, _ in problems} == {"unknown_field", "duplicate"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"id": 1, "text": "Sore."}, {"id": 2, "text": "Fine."}]',
+        '[\n{"id": 1, "text": "Sore."},\n{"id": 2, "text": "Fine."}\n]\n',
+        json.dumps([{"id": 1, "text": "Sore."}, {"id": 2, "text": "Fine."}], indent=2),
+        json.dumps({"id": 1, "text": "Sore."}, indent=1)
+        + json.dumps({"id": 2, "text": "Fine."}, indent=1),
+        '{"id": 1,\n"text": "Sore."}\n{"id": 2,\n"text": "Fine."}\n',
+    ],
+)
+@pytest.mark.parametrize("name", ["a.json", "a.txt", "a"])
+def test_lists_and_objects_over_several_lines(text, name, tmp_path):
+    (tmp_path / name).write_text(text)
+    found = list(read(tmp_path / name))
+    assert [(each.id, each.text) for each in found] == [("1", "Sore."), ("2", "Fine.")]
+
+
+def test_a_first_line_that_is_broken_leaves_the_others(tmp_path):
+    found, problems = corpus(tmp_path, '{"text": "a"', '{"text": "b"}')
+    assert [document.text for document in found] == ["b"]
+    assert problems == [("syntax", 1)]

@@ -130,3 +130,11 @@ def test_texts_that_cannot_be_read(project):
 def test_it_is_not_written(tmp_path):
     with pytest.raises(CorpusError, match="read, not written"):
         write([], tmp_path / "out.xml", "knowtator")
+
+
+def test_a_text_that_is_not_text_is_reported(project):
+    text = project / "articles/txt/case1.txt"
+    text.write_bytes(b"%PDF-1.7")
+    problems = []
+    assert list(read(project / "annotations" / FIRST, report=problems.append)) == []
+    assert [(each.kind, each.path) for each in problems] == [("binary", str(text))]

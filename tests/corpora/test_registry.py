@@ -1,10 +1,14 @@
+import gzip
+import os
 import shutil
 
 import pytest
 
-from discotag.corpora import FORMATS, CorpusError, read, streams, write
+from discotag import Document, Sentence
+from discotag.corpora import FORMATS, CorpusError, check_ids, read, streams, write
 from discotag.corpora.files import files_in
 from discotag.corpora.registry import find_format, named_format, recognise
+from folders import refuse_to_list, refuse_to_open
 from samples import DATA, SAMPLES
 
 
@@ -125,7 +129,11 @@ def test_a_folder_is_read_file_by_file(tmp_path):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(DATA / "jsonl/three.jsonl", tmp_path / name)
     (tmp_path / "README.md").write_text("# About\n")
-    assert [path.name for path in files_in(tmp_path, (".jsonl",))] == ["b.jsonl", "a.jsonl"]
+    ignored = []
+    assert [path.name for path in files_in(tmp_path, (".jsonl",), ignored.append)] == [
+        "b.jsonl",
+        "a.jsonl",
+    ]
     assert len(list(read(tmp_path))) == 6
 
 
@@ -160,3 +168,84 @@ def test_formats_say_what_they_are():
         assert format.about
         assert "\n" not in format.about
         assert all(suffix.startswith(".") for suffix in format.suffixes)
+
+
+def folder_with_broken_files(tmp_path, monkeypatch):
+    for name in ("a.jsonl", "b.jsonl", "locked/c.jsonl", "z.jsonl"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f'{{"id": "{name}", "text": "Sore"}}\n')
+    (tmp_path / "dangling.jsonl").symlink_to("none")
+    (tmp_path / "loop.jsonl").symlink_to("loop.jsonl")
+    (tmp_path / "picture.jsonl").write_bytes(b"\x89PNG\r\n\x1a\n")
+    (tmp_path / "README.md").write_text("# About\n")
+    refuse_to_open(monkeypatch, "b.jsonl")
+    refuse_to_list(monkeypatch, "locked")
+    return tmp_path
+
+
+def test_files_of_a_folder_that_cannot_be_read_are_reported(tmp_path, monkeypatch):
+    folder = folder_with_broken_files(tmp_path, monkeypatch)
+    problems = []
+    assert [each.id for each in read(folder, report=problems.append)] == ["a.jsonl", "z.jsonl"]
+    assert {(each.path.rpartition("/")[2], each.message) for each in problems} == {
+        ("b.jsonl", "permission denied"),
+        ("locked", "permission denied"),
+        ("dangling.jsonl", "no such file or directory"),
+        ("loop.jsonl", "too many levels of symbolic links"),
+        ("picture.jsonl", "a PNG image, not text; convert it to text first"),
+        (tmp_path.name, "1 file is not read: README.md"),
+    }
+    with pytest.raises(CorpusError, match="permission denied|symbolic|no such"):
+        list(read(folder))
+
+
+def test_files_that_are_left_out_are_named_up_to_a_number(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "a"}\n')
+    for number in range(30):
+        (tmp_path / f"{number:02d}.png").write_text("")
+    (tmp_path / "linked").symlink_to(tmp_path / "..")
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    problems = []
+    assert len(list(read(tmp_path, report=problems.append))) == 1
+    ((kind, message),) = [(each.kind, each.message) for each in problems]
+    assert kind == "left_out"
+    assert message.startswith("32 files are not read: 00.png, 01.png")
+    assert message.endswith("19.png and 12 more")
+
+
+def test_a_link_that_leads_to_itself_is_named(tmp_path):
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(CorpusError, match="loop: too many levels of symbolic links"):
+        read(tmp_path / "loop")
+    with pytest.raises(CorpusError, match="loop: too many levels of symbolic links"):
+        recognise(tmp_path / "loop")
+
+
+def test_packed_files_of_a_folder_are_read(tmp_path):
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b'{"text": "a"}\n'))
+    assert [document.text for document in read(tmp_path)] == ["a"]
+
+
+def test_ids_that_occur_twice(tmp_path):
+    folder = tmp_path / "lines"
+    folder.mkdir()
+    (folder / "a.jsonl").write_text('{"id": 1, "text": "a"}\n{"text": "b"}\n{"text": "c"}\n')
+    (folder / "b.jsonl").write_text('{"id": 2, "text": "a"}\n{"id": "1", "text": "b"}\n')
+    for name in ("one", "two"):
+        write([Document([Sentence(["a"])], id="1")] * 2, tmp_path / f"{name}.xml", "bioc-xml")
+        write([Document([Sentence(["a"])], id="1")] * 2, tmp_path / f"{name}.json", "bioc-json")
+    for path, place in (
+        (folder, (folder / "b.jsonl", 2)),
+        (tmp_path / "one.xml", (tmp_path / "one.xml", 7)),
+        (tmp_path / "one.json", (tmp_path / "one.json", None)),
+    ):
+        problems = []
+        documents = list(check_ids(read(path), problems.append))
+        assert documents == list(read(path))
+        assert [(each.kind, each.path, each.line) for each in problems] == [
+            ("duplicate_id", str(place[0]), place[1])
+        ]
+        assert problems[0].severity == "warning"
+    problems = []
+    list(check_ids([Document([], id="x")] * 2, problems.append))
+    assert [each.kind for each in problems] == ["duplicate_id"]

@@ -160,6 +160,12 @@ def test_the_order_decides_when_ids_are_of_different_kinds():
         assert len(list(align(golds, found))) == 2
 
 
+def test_the_order_decides_when_an_id_is_given_twice():
+    golds = [document(sentence(words), id=id) for words, id in zip("abc", "xyz", strict=True)]
+    found = [document(sentence(words), id=id) for words, id in zip("abc", "yxx", strict=True)]
+    assert [pair.words for pair in align(golds, found)] == [("a",), ("b",), ("c",)]
+
+
 def test_documents_in_order_are_streamed():
     read = []
 

@@ -80,9 +80,13 @@ def of(text):
         ("0:2 4:5", "0:2 3:5", "one_component_wrong"),
         ("0:2 4:5", "0:2 6:7", "one_component_wrong"),
         ("0:1 2:3 4:5", "0:1 4:5", "one_component_wrong"),
+        ("0:1 2:3 4:5 6:7", "0:1 2:3", "boundary"),
         ("0:3 | 0:2 4:5", "0:5", "set_split_or_merged"),
         ("0:5", "0:3 | 0:2 4:5", "set_split_or_merged"),
         ("0:1 | 2:3", "0:3", "set_split_or_merged"),
+        # Words at the beginning or the end are in neither of the two.
+        ("0:5", "1:2 | 3:5", "boundary spurious"),
+        ("0:5", "0:1 | 2:4", "boundary spurious"),
         # Two and two words: all four combinations, or two of them.
         ("0:1 3:4 | 1:2 4:5", "0:1 3:4 | 1:2 4:5 | 0:1 4:5 | 1:2 3:4", "set_split_or_merged"),
         # A nested mention that is not found is missed, no set.
@@ -95,6 +99,13 @@ def of(text):
 )
 def test_kinds(gold, predicted, kinds):
     assert [error.kind for error in find_errors(of(gold), of(predicted))] == kinds.split()
+
+
+@pytest.mark.parametrize(("gold", "pair"), [("0:3 | 3:6", "0:3"), ("0:1 | 1:5", "1:5")])
+def test_those_that_share_most_words_are_paired(gold, pair):
+    boundary, missed = find_errors(of(gold), of("0:4"))
+    assert list(boundary.gold) == of(pair)
+    assert list(missed.gold) == [each for each in of(gold) if each not in of(pair)]
 
 
 def test_examples_are_few():

@@ -1,4 +1,5 @@
 import sys
+from itertools import product
 
 import numpy as np
 import pytest
@@ -103,6 +104,35 @@ def test_p_values_are_those_of_the_exact_permutation_test():
     found = compare(one, other)["all"].micro
     assert found.difference == pytest.approx(exact.statistic)
     assert found.p_value == pytest.approx(exact.pvalue, abs=0.02)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_p_values_of_both_means_are_exact(seed):
+    random = np.random.default_rng(seed)
+    mentions = [Mention(label, [(word, word + 1)]) for label in "AB" for word in range(3)]
+
+    def drawn_units(rate):
+        """Sentences with more or fewer predictions than mentions: F1 is no sum over them."""
+        return [
+            tally(mentions[: n % 5], [m for m in mentions if random.random() < rate])
+            for n in range(9)
+        ]
+
+    one, other = drawn_units(0.2), drawn_units(0.6)
+
+    def difference(exchanged):
+        sides = [
+            (b, a) if swap else (a, b) for a, b, swap in zip(one, other, exchanged, strict=True)
+        ]
+        first, second = (total(side).all for side in zip(*sides, strict=True))
+        return second.micro.f1 - first.micro.f1, second.macro.f1 - first.macro.f1
+
+    found = compare(one, other)["all"]
+    drawn = np.array([difference(exchanged) for exchanged in product((0, 1), repeat=9)])
+    for mine, every in zip((found.micro, found.macro), drawn.T, strict=True):
+        ends = (every >= every[0] - 1e-9).mean(), (every <= every[0] + 1e-9).mean()
+        assert mine.difference == pytest.approx(every[0])
+        assert mine.p_value == pytest.approx(min(1, 2 * min(ends)), abs=0.03)
 
 
 def test_what_cannot_be_compared():

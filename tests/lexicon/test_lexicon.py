@@ -117,6 +117,12 @@ def test_words_that_are_no_body_parts(word):
     assert Lexicon.default().find([word]) == []
 
 
+def test_a_compound_is_one_word_alone():
+    lexicon = Lexicon(["hip joint"])
+    assert [match.fragment for match in lexicon.find(["sore", "hipjoints"])] == [(1, 2)]
+    assert "sore hipjoints" not in lexicon
+
+
 def test_default_lexicon_has_all_it_should():
     folder = resources.files("discotag.lexicon")
     left_out = [

@@ -24,6 +24,12 @@ def test_mentions():
     ]
 
 
+def test_a_score_below_one_is_not_100_percent():
+    mentions = [Mention("X", [(0, 1)], score=0.998), Mention("X", [(1, 2)], score=1)]
+    drawn = rows(draw_mentions(Sentence(["a", "b"], mentions), width=80))
+    assert [row.split()[-1] for row in drawn[1:]] == ["99%", "100%"]
+
+
 def test_layers():
     assert layers(WORDS, MENTIONS, 80) == [
         "╭──────────── ADR ─────────────╮",
@@ -47,6 +53,17 @@ def test_long_sentences_go_on_in_blocks_and_lose_nothing():
     ]
     drawn = layers(WORDS, MENTIONS, 12)
     assert " ".join(" ".join(drawn[2::4]).split()) == " ".join(WORDS)
+
+
+def test_a_mention_that_ends_with_a_block_has_no_row_in_the_next():
+    mentions = [Mention("ADR", [(0, 2)])]
+    drawn = rows(draw_mentions(Sentence(WORDS, mentions), width=16))
+    assert drawn == ["pain in", "━━━━━━━  ADR", "arms and", "shoulders"]
+
+
+def test_a_word_wider_than_the_terminal_has_a_block_of_its_own():
+    drawn = rows(draw_mentions(Sentence(["shoulders", "a", "shoulders"]), width=4))
+    assert drawn == ["shoulders", "a", "shoulders"]
 
 
 def test_words_wider_or_stranger_than_letters_keep_their_columns():

@@ -107,9 +107,6 @@ def _run() -> int:
         return error.exit_code
     except Abort:  # the end of the input where an answer was expected
         return 1
-    except BrokenPipeError:  # whoever reads the output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except Interrupted as error:
         fail(str(error))
         return INTERRUPTED
@@ -158,7 +155,7 @@ def _open_standard_streams() -> None:
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
     if sys.stdout is None:
-        sys.stdout = TextIOWrapper(_Closed(), "utf-8", write_through=True)  # type: ignore[type-var]
+        sys.stdout = TextIOWrapper(_Closed(), "utf-8", write_through=True)
     if sys.stderr is None:
         sys.stderr = _nowhere()
     for stream in (sys.stdout, sys.stderr):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import os
+import sys
 from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Annotated, Any, Final
@@ -50,7 +52,11 @@ def register(app: typer.Typer, name: str, function: Callable[..., None]) -> None
     @wraps(function)
     def run(verbose: bool, quiet: bool, **given: Any) -> None:
         set_verbosity(verbose=verbose, quiet=quiet)
-        function(**given)
+        try:
+            function(**given)
+            sys.stdout.flush()
+        except BrokenPipeError:  # whoever reads the output has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
     parameters = [
         each.replace(kind=inspect.Parameter.KEYWORD_ONLY)

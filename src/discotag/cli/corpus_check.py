@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Annotated, Final, TextIO
 
 import typer
@@ -16,6 +18,7 @@ from rich.text import Text
 from discotag.cli.corpus_options import (
     SHOWN_PROBLEMS,
     AsJson,
+    EncodingOption,
     InFormat,
     InPath,
     Sentences,
@@ -32,7 +35,7 @@ from discotag.cli.scheme import Naming
 from discotag.corpora import Problem
 from discotag.corpora.checking import Checked, Finding
 from discotag.corpora.checking import check as run_check
-from discotag.corpora.files import STANDARD, created
+from discotag.corpora.files import STANDARD, created, failed
 from discotag.corpora.fit import Setting
 from discotag.corpora.problems import KINDS
 from discotag.corpora.suspects import RULES
@@ -74,6 +77,7 @@ def check(
     ] = False,
     sentences: SentencesOption = Sentences.auto,
     words: WordsOption = Words.pattern,
+    encoding: EncodingOption = None,
 ) -> None:
     """Check a corpus: what is in it, what is wrong, which sentences fit which scheme.
 
@@ -92,9 +96,9 @@ def check(
     scheme = Scheme(("any",), slots, str(naming), gap_mentions)
     if html is not None and html == STANDARD:
         raise typer.BadParameter("--html needs the name of a file, not -")
-    if html is not None and path != STANDARD and html.resolve() == path.resolve():
+    if html is not None and path != STANDARD and os.path.realpath(html) == os.path.realpath(path):
         raise typer.BadParameter("--html would overwrite the corpus")
-    with TemporaryFile("w+", encoding="utf-8") as spool, counting("Checking") as progress:
+    with _spool() as spool, counting("Checking") as progress:
 
         def keep(problem: Problem) -> None:
             spool.write(json.dumps(_problem_data(problem), ensure_ascii=False) + "\n")
@@ -106,6 +110,7 @@ def check(
             splitter=chosen_splitter(sentences, words),
             kept=max(examples, SHOWN_PROBLEMS, PAGE_FINDINGS if html else 0),
             report=keep if as_json else None,
+            encoding=encoding,
             progress=progress,
         )
         if as_json:
@@ -116,6 +121,16 @@ def check(
         _show(checked, examples, plain_console())
     if checked.errors and not skip_bad:
         raise typer.Exit(1)
+
+
+@contextmanager
+def _spool() -> Iterator[TextIO]:
+    """Open a file for problems, which may be many."""
+    try:
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as stream:
+            yield stream
+    except OSError as error:
+        raise failed(error, Path(tempfile.gettempdir())) from None
 
 
 def _problem_data(problem: Problem) -> dict[str, object]:
@@ -132,11 +147,12 @@ def _print_json(checked: Checked, naming: str, examples: int, spool: TextIO) -> 
     """One object; its problems, which may be many, are copied from the file they were kept in."""
     data = checked.as_data(examples)
     data["scheme"]["naming"] = naming
-    print(json.dumps(data, ensure_ascii=False)[:-1], end=', "problems": [')
-    spool.seek(0)
-    for number, line in enumerate(spool):
-        print("," if number else "", line.rstrip("\n"), sep="", end="")
-    print("]}")
+    with created(STANDARD) as stream:
+        stream.write(json.dumps(data, ensure_ascii=False)[:-1] + ', "problems": [')
+        spool.seek(0)
+        for number, line in enumerate(spool):
+            stream.write(f"{',' if number else ''}{line.rstrip()}")
+        stream.write("]}\n")
 
 
 def _write_page(checked: Checked, html: Path) -> None:
@@ -185,7 +201,7 @@ def _problems(checked: Checked) -> Iterator[Text | Table]:
     left = SHOWN_PROBLEMS
     for problems in checked.problems.values():
         for problem in problems[:left]:
-            yield Text(printable(str(problem)))
+            yield Text(str(problem))
         left -= min(left, len(problems))
     hidden = sum(checked.problem_counts.values()) - SHOWN_PROBLEMS
     if hidden > 0:

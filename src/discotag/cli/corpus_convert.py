@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import sys
+import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Final
@@ -12,6 +13,7 @@ import typer
 from discotag.cli.corpus_options import (
     READABLE,
     WRITABLE,
+    EncodingOption,
     Reporter,
     Sentences,
     SentencesOption,
@@ -22,13 +24,13 @@ from discotag.cli.corpus_options import (
     counting,
     watched,
 )
-from discotag.corpora import read, write
+from discotag.cli.messages import say
+from discotag.corpora import check_ids, read, write
 from discotag.corpora.analysis import Analysis
 from discotag.corpora.files import STANDARD
 from discotag.corpora.registry import named_format
 from discotag.errors import DiscotagError
 from discotag.mentions import Document
-from discotag.render import printable
 
 BY_SUFFIX: Final = {
     ".jsonl": "jsonl",
@@ -41,6 +43,12 @@ BY_SUFFIX: Final = {
     ".xml": "bioc-xml",
 }
 """What a file is written as if nothing else is said; a folder is written as brat."""
+
+LOSSLESS: Final = "jsonl"
+"""The format that keeps everything."""
+
+SHOWN_FIELDS: Final = 10
+"""Fields that are not kept which a message names; the others are counted."""
 
 WORDS_ONLY: Final = frozenset({"inline", "conll", "w2ner"})
 """Formats that keep sentences as words, without the text, the documents and their ids."""
@@ -70,9 +78,10 @@ def convert(
         typer.Option("--to", help=f"The format of OUT; by default after its ending: {WRITABLE}."),
     ] = None,
     skip_bad: SkipBad = False,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite OUT if it is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite OUT if it exists.")] = False,
     sentences: SentencesOption = Sentences.auto,
     words: WordsOption = Words.pattern,
+    encoding: EncodingOption = None,
 ) -> None:
     """Convert a corpus to another format, a document at a time.
 
@@ -91,44 +100,65 @@ def convert(
     path, name = chosen_target(target, target_format)
     guard(source, path, force)
     reporter, analysis = Reporter(skip_bad), Analysis()
+    losses = Losses(name)
     with counting("Converting") as progress:
         documents = read(
             source,
             source_format,
             splitter=chosen_splitter(sentences, words),
             report=reporter.report,
+            encoding=encoding,
         )
-        losses = Losses()
-        if name in WORDS_ONLY:
-            documents = losses.watch(documents)
+        documents = losses.watch(check_ids(documents, reporter.report))
         write(watched(documents, analysis, progress), path, name)
     reporter.close()
-    if losses.documents:
-        print(
-            f"{name} keeps words and mentions only: texts, ids and borders of "
-            f"{losses.documents:,} documents are not in it",
-            file=sys.stderr,
-        )
-    print(
-        f"wrote {printable(str(path))} as {name}: {analysis.documents:,} documents, "
+    for line in losses.lines():
+        say(line)
+    say(
+        f"wrote {path} as {name}: {analysis.documents:,} documents, "
         f"{analysis.sentences:,} sentences, {analysis.mentions:,} mentions; "
-        f"left out with errors: {reporter.errors:,}",
-        file=sys.stderr,
+        f"left out with errors: {reporter.errors:,}"
     )
 
 
 class Losses:
-    """Counts documents that have more than words and mentions."""
+    """Counts what documents have and a format does not keep."""
 
-    def __init__(self) -> None:
-        self.documents = 0
+    def __init__(self, format: str) -> None:
+        self.format = format
+        self.texts = 0
+        self.scores = 0
+        self.extra: Counter[str] = Counter()
 
     def watch(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """The same documents."""
+        """Give the same documents."""
         for document in documents:
             alone = len(document.sentences) == 1 and document.sentences[0].text is None
-            self.documents += not alone or document.id is not None
+            self.texts += not alone or document.id is not None
+            self.extra.update(document.extra.keys())
+            self.scores += any(
+                mention.score is not None
+                for sentence in document.sentences
+                for mention in sentence.mentions
+            )
             yield document
+
+    def lines(self) -> Iterator[str]:
+        """Say what is not kept, in a line for each kind of thing."""
+        if self.format == LOSSLESS:
+            return
+        if self.format in WORDS_ONLY and self.texts:
+            yield (
+                f"{self.format} keeps words and mentions only: texts, ids and borders of "
+                f"{self.texts:,} documents are not in it"
+            )
+        if self.extra:
+            names = [f"{name} ({count:,})" for name, count in self.extra.most_common(SHOWN_FIELDS)]
+            more = len(self.extra) - len(names)
+            names += [f"{more:,} more"] if more else []
+            yield f"{self.format} does not keep these fields of documents: {', '.join(names)}"
+        if self.scores:
+            yield f"{self.format} does not keep scores: {self.scores:,} documents have some"
 
 
 def chosen_target(target: str, name: str | None) -> tuple[Path, str]:
@@ -169,8 +199,12 @@ def guard(source: Path, target: Path, force: bool) -> None:
     """
     if target == STANDARD:
         return
-    if source != STANDARD and target.resolve().is_relative_to(source.resolve()):
+    if source != STANDARD and _real(target).is_relative_to(_real(source)):
         raise DiscotagError(f"{target} is part of what is read, {source}; write elsewhere")
     taken = target.exists() and not (target.is_dir() and not any(target.iterdir()))
     if taken and not force:
-        raise DiscotagError(f"{target} is there already; say --force to overwrite it")
+        raise DiscotagError(f"{target} already exists; use --force to overwrite it")
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))  # which does not fail at a link that leads to itself

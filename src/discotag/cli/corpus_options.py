@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -15,10 +15,12 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from discotag import words as words_room
+from discotag.cli.messages import say, warn
 from discotag.corpora import FORMATS, Problem, strict
 from discotag.corpora.analysis import Analysis
+from discotag.corpora.files import STANDARD, created
 from discotag.mentions import Document
-from discotag.render import printable
+from discotag.render import percent
 from discotag.words import Splitter
 
 SHOWN_PROBLEMS: Final = 20
@@ -56,6 +58,15 @@ WordsOption = Annotated[
 SkipBad = Annotated[
     bool, typer.Option("--skip-bad", help="Leave out what is wrong, and go on with the rest.")
 ]
+EncodingOption = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding",
+        metavar="NAME",
+        help="The encoding of files without a byte-order mark, say windows-1252; by default UTF-8.",
+        show_default=False,
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print data for programs.")]
 
 
@@ -79,9 +90,15 @@ def plain_table(*columns: str, title: str | None = None) -> Table:
     return table
 
 
+def print_data(data: object) -> None:
+    """Print plain data as a line of JSON."""
+    with created(STANDARD) as stream:
+        stream.write(json.dumps(data, ensure_ascii=False) + "\n")
+
+
 def share(part: int, whole: int) -> str:
-    """How much of the whole a part is, in percent."""
-    return f"{part / whole:.1%}" if whole else "–"
+    """Return how much of the whole a part is, in percent."""
+    return percent(part / whole, 1) if whole else "–"
 
 
 @contextmanager
@@ -132,17 +149,18 @@ class Reporter:
         """Tell of a problem, or raise it."""
         if not self.skip_bad:
             strict(problem)
-        if problem.severity == "error":
-            self.errors += 1
-            what = "left out"
+        is_error = problem.severity == "error"
+        self.errors += is_error
+        self.warnings += not is_error
+        if self.errors + self.warnings > SHOWN_PROBLEMS:
+            return
+        if is_error:
+            say(f"left out: {problem}")
         else:
-            self.warnings += 1
-            what = "warning"
-        if self.errors + self.warnings <= SHOWN_PROBLEMS:
-            print(f"{what}: {printable(str(problem))}", file=sys.stderr)
+            warn(str(problem))
 
     def close(self) -> None:
         """Tell of what was not shown."""
         hidden = max(self.errors + self.warnings - SHOWN_PROBLEMS, 0)
         if hidden:
-            print(f"… and {hidden:,} problems more; see discotag corpus check", file=sys.stderr)
+            say(f"… and {hidden:,} problems more; see discotag corpus check")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -15,7 +13,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
-from discotag.cli.corpus_options import AsJson, plain_console, plain_table
+from discotag.cli.corpus_options import AsJson, plain_console, plain_table, print_data
+from discotag.cli.messages import say, warn
 from discotag.corpora.analysis import Analysis
 from discotag.corpora.problems import KINDS
 from discotag.corpora.recipes import RECIPES, Summary
@@ -78,12 +77,14 @@ def prepare(
             progress=tell,
         )
     if as_json:
-        print(json.dumps(asdict(summary), ensure_ascii=False))
+        print_data(asdict(summary))
     else:
         _show(summary)
     for difference in summary.differences:
-        print(f"warning: {printable(str(difference))}", file=sys.stderr)
-    print(f"written to {printable(str(out))}: {', '.join(summary.files)}", file=sys.stderr)
+        warn(str(difference))
+    if summary.passed_over:
+        say(f"not read: {', '.join(summary.passed_over)}")
+    say(f"wrote {out}: {', '.join(summary.files)}")
 
 
 def _show(summary: Summary) -> None:

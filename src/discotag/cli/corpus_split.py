@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from discotag.cli.corpus_convert import guard
+from discotag.cli.corpus_convert import Losses, guard
 from discotag.cli.corpus_options import (
     WRITABLE,
     AsJson,
+    EncodingOption,
     InFormat,
     Reporter,
     Sentences,
@@ -24,10 +23,12 @@ from discotag.cli.corpus_options import (
     counting,
     plain_console,
     plain_table,
+    print_data,
     share,
     watched,
 )
-from discotag.corpora import read, write
+from discotag.cli.messages import say
+from discotag.corpora import check_ids, read, write
 from discotag.corpora.analysis import Analysis
 from discotag.corpora.files import STANDARD, failed, file_name
 from discotag.corpora.registry import named_format
@@ -50,10 +51,11 @@ def split(
         str, typer.Option("--to", help=f"The format of the parts: {WRITABLE}.")
     ] = "jsonl",
     skip_bad: SkipBad = False,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite parts that are there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite parts that exist.")] = False,
     as_json: AsJson = False,
     sentences: SentencesOption = Sentences.auto,
     words: WordsOption = Words.pattern,
+    encoding: EncodingOption = None,
 ) -> None:
     """Split a corpus into parts, by document.
 
@@ -78,9 +80,12 @@ def split(
     for target in targets:
         guard(source, target, force)
     splitter = chosen_splitter(sentences, words)
-    reporter, index = Reporter(skip_bad), Index()
+    reporter, index, losses = Reporter(skip_bad), Index(), Losses(chosen.name)
     with counting("Counting") as progress:
-        documents = read(source, format, splitter=splitter, report=reporter.report)
+        documents = read(
+            source, format, splitter=splitter, report=reporter.report, encoding=encoding
+        )
+        documents = losses.watch(check_ids(documents, reporter.report))
         for document in watched(documents, Analysis(), progress):
             index.add(document)
     reporter.close()
@@ -96,20 +101,23 @@ def split(
         counts[name] = analysis = Analysis()
         with counting(f"Writing {name}") as progress:
             # Problems were told of when the corpus was counted.
-            again = read(source, format, splitter=splitter, report=_ignore)
+            again = read(source, format, splitter=splitter, report=_ignore, encoding=encoding)
             chosen_documents = pick(again, numbers, wanted, str(source))
             write(watched(chosen_documents, analysis, progress), target, chosen.name)
+    for line in losses.lines():
+        say(line)
     if index.only_sentences:
-        print(
+        say(
             "each sentence is a document of its own here: sentences of one text may fall into "
-            "different parts",
-            file=sys.stderr,
+            "different parts"
         )
+    if index.repeated_ids:
+        say("some documents have the same id: they may fall into different parts")
     for name, analysis in counts.items():
         if not analysis.documents:
-            print(f"the part {printable(name)} is empty: too few documents", file=sys.stderr)
+            say(f"the part {name} is empty: too few documents")
     if as_json:
-        print(json.dumps(_data(counts, targets, seed), ensure_ascii=False))
+        print_data(_data(counts, targets, seed))
     else:
         _show(counts, folder)
 
@@ -138,4 +146,4 @@ def _show(counts: dict[str, Analysis], folder: Path) -> None:
     for column in table.columns[1:]:
         column.justify = "right"
     plain_console().print(table)
-    print(f"wrote {printable(str(folder))}", file=sys.stderr)
+    say(f"wrote {folder}")

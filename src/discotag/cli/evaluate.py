@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
@@ -18,7 +16,9 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from discotag.corpora import read
+from discotag.cli.corpus_options import EncodingOption, print_data
+from discotag.cli.messages import say
+from discotag.corpora import check_ids, read
 from discotag.corpora.problems import KINDS as PROBLEM_KINDS
 from discotag.corpora.problems import Problem, strict
 from discotag.evaluation import (
@@ -103,6 +103,7 @@ def evaluate(
         bool, typer.Option("--errors", help="Sort the errors into kinds, with examples.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print data for programs.")] = False,
+    encoding: EncodingOption = None,
 ) -> None:
     """Score predicted mentions against the gold: precision, recall, F1, as Dai et al. (2020) do.
 
@@ -123,7 +124,9 @@ def evaluate(
     systems = []
     for path in (predicted, other):
         if path is not None:
-            pairs = align(_documents(gold, format), _documents(path, predicted_format))
+            pairs = align(
+                _documents(gold, format, encoding), _documents(path, predicted_format, encoding)
+            )
             systems.append(_compared(path, pairs, errors))
     if not systems[0].tallies:
         raise EvaluationError(f"{gold}: there is no sentence to score")
@@ -134,25 +137,26 @@ def evaluate(
         if other is not None:
             compared = compare(*(system.units(by) for system in systems), seed=seed)
     except EvaluationError as error:  # the figures are good without them
-        _say(f"figures alone: {error}")
+        say(f"figures alone: {error}")
     if as_json:
-        data = _data(systems, compared, by, seed)
-        print(json.dumps(data, ensure_ascii=False))
+        print_data(_data(systems, compared, by, seed))
     else:
         _show(systems, compared, by)
 
 
-def _documents(path: Path, format: str | None) -> Iterator[Document]:
+def _documents(path: Path, format: str | None, encoding: str | None) -> Iterator[Document]:
     """The documents of a corpus; what its reader only warns of is counted and said at the end."""
     warned: Counter[str] = Counter()
+    first: dict[str, Problem] = {}
 
     def report(problem: Problem) -> None:
         strict(problem)
         warned[problem.kind] += 1
+        first.setdefault(problem.kind, problem)
 
-    yield from read(path, format, report=report)
+    yield from check_ids(read(path, format, report=report, encoding=encoding), report)
     for kind, count in warned.items():
-        _say(f"{path}: {kind} ({PROBLEM_KINDS[kind]}): {count}")
+        say(f"{path}: {kind} ({PROBLEM_KINDS[kind]}): {count:,}; first {first[kind]}")
 
 
 def _compared(path: Path, pairs: Iterable[Pair], with_errors: bool) -> _System:
@@ -176,10 +180,6 @@ def _compared(path: Path, pairs: Iterable[Pair], with_errors: bool) -> _System:
     except EvaluationError as error:
         raise EvaluationError(f"{path}: {error}") from error
     return system
-
-
-def _say(message: str) -> None:
-    print(f"discotag: {message}", file=sys.stderr)
 
 
 def _data(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -22,6 +20,8 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from discotag.cli.corpus_options import print_data
+from discotag.cli.messages import say
 from discotag.lexicon import Lexicon, LexiconError, UmlsCounts, convert_umls
 from discotag.lexicon.umls import Progress as Tell
 from discotag.render import printable
@@ -57,14 +57,14 @@ def umls(
         nonlocal shown
         shown += 1
         if shown <= SHOWN_PROBLEMS:
-            print(f"left out: {printable(str(problem))}", file=sys.stderr)
+            say(f"left out: {problem}")
 
     with _progress() as tell:
         counts = convert_umls(meta, out, skip=show if skip_bad else None, progress=tell)
     if shown > SHOWN_PROBLEMS:
-        print(f"left out: {shown - SHOWN_PROBLEMS} lines more", file=sys.stderr)
+        say(f"left out: {shown - SHOWN_PROBLEMS} lines more")
     if as_json:
-        print(json.dumps(asdict(counts)))
+        print_data(asdict(counts))
     else:
         _show(counts, out)
 
@@ -97,9 +97,9 @@ def match(
         for match in chosen.find(words)
     ]
     if as_json:
-        print(json.dumps(found, ensure_ascii=False))
+        print_data(found)
     elif not found:
-        print("no term of the lexicon is in the text", file=sys.stderr)
+        say("no term of the lexicon is in the text")
     else:
         table = _table("words", "text", "term", "source")
         for row in found:
@@ -135,7 +135,7 @@ def _show(counts: UmlsCounts, out: Path) -> None:
     ):
         table.add_row(name, f"{number:,}")
     _console().print(table)
-    print(f"wrote {printable(str(out))}", file=sys.stderr)
+    say(f"wrote {out}")
 
 
 @contextmanager

@@ -173,8 +173,8 @@ def predict(
     settings = {
         "discotag": __version__,
         "model": _model_digest(tagger),
-        "runtime": tagger.runtime,
-        "device": tagger.device,
+        "runtime": tagger.origin.runtime if tagger.origin else None,
+        "device": str(tagger.scorer.device),
         "--format": form,
         "--min-score": min_score,
         "--from": input_format,

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from discotag.corpora.files import STANDARD, failed, files_in
 from discotag.corpora.formats import Format
-from discotag.corpora.problems import CorpusError, Problem, Report, shown, strict
+from discotag.corpora.problems import CorpusError, Problem, Report, located, shown, strict
 from discotag.corpora.refusals import Unwritable
 from discotag.corpora.registry import FORMATS, find_format, named_format
 from discotag.corpora.streams import decoded, decoding
-from discotag.mentions import Document
+from discotag.mentions import Document, Place
 from discotag.words import Splitter
 
-__all__ = ["FORMATS", "CorpusError", "Problem", "Report", "read", "strict", "write"]
+__all__ = ["FORMATS", "CorpusError", "Problem", "Report", "check_ids", "read", "strict", "write"]
 
 
 def read(
@@ -55,11 +55,13 @@ def read(
     """
     path = Path(path)
     try:
-        there = path == STANDARD or path.exists()
-    except OSError as error:  # a name that is too long, a folder that may not be looked into
+        if path != STANDARD:
+            path.stat()
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # also with a NUL in its name
+        message = "there is no such file or folder"
+        raise CorpusError(Problem("missing", message, str(path))) from None
+    except OSError as error:  # a name that is too long, a link that leads to itself
         raise failed(error, path) from None
-    if not there:
-        raise CorpusError(Problem("missing", "there is no such file or folder", str(path)))
     with decoding(encoding):
         chosen = find_format(path) if format is None else named_format(format)
     return decoded(_read(path, chosen, splitter or Splitter(), report), encoding)
@@ -85,6 +87,24 @@ def write(documents: Iterable[Document], path: str | Path, format: str = "jsonl"
         raise Unwritable(replace(error.problem, message=message)) from None
 
 
+def check_ids(documents: Iterable[Document], report: Report) -> Iterator[Document]:
+    """Give the same documents; report each that has the id of an earlier one.
+
+    Memory grows with the number of ids.
+    """
+    first: dict[str, Place] = {}
+    for document in documents:
+        if document.id is not None:
+            path, line = place = document.place or ("documents", None)
+            if document.id in first:
+                where = located(*first[document.id])
+                message = f"the document at {where} has the id {shown(document.id)}, too"
+                report(Problem("duplicate_id", message, path, line))
+            else:
+                first[document.id] = place
+        yield document
+
+
 class _Passed:
     """Remembers which document was given last."""
 
@@ -106,10 +126,12 @@ def _read(path: Path, chosen: Format, splitter: Splitter, report: Report) -> Ite
     if path == STANDARD or not path.is_dir() or chosen.folder:
         yield from chosen.read(path, splitter, report)
         return
-    files = files_in(path, chosen.suffixes)
+    files = files_in(path, chosen.endings, report)
     if not files:
-        endings = " or ".join(chosen.suffixes)
-        message = f"there is no file in this folder that ends with {endings}"
+        message = f"there is no file in this folder that ends with {' or '.join(chosen.suffixes)}"
         report(Problem("missing", message, str(path)))
     for file in files:
-        yield from chosen.read(file, splitter, report)
+        try:
+            yield from chosen.read(file, splitter, report)
+        except CorpusError as error:  # a file that cannot be read, among others that can
+            report(error.problem)

@@ -2,7 +2,8 @@
 
 Read are `document_id`, `passages` (`text` and `offsets`) and `entities` (`type`, `text` and
 `offsets`, a pair for each fragment). What stands under `events`, `coreferences`, `relations` and
-`normalized` is not read, and written empty. Offsets count characters.
+`normalized` is not read, and written empty; a reference in it to something that is not there is
+reported. Offsets count characters.
 """
 
 from __future__ import annotations
@@ -22,9 +23,18 @@ from discotag.corpora.json_values import (
     as_object,
     as_objects,
     as_text,
+    listed,
 )
 from discotag.corpora.problems import Malformed, Problem, Report, shown
-from discotag.corpora.standoff import Annotation, Piece, Source, assembled, writable
+from discotag.corpora.standoff import (
+    Annotation,
+    Piece,
+    Reference,
+    Source,
+    assembled,
+    check_references,
+    writable,
+)
 from discotag.mentions import Document, Fragment
 from discotag.words import Splitter
 
@@ -80,7 +90,25 @@ def _source(data: Any, path: Path, line: int | None, report: Report) -> Source:
             annotations.append(_annotation(each, line))
         except Malformed as error:
             report(Problem("syntax", str(error), str(path), line))
+    held = [
+        each
+        for key in ("passages", "entities", "events", "relations", "coreferences")
+        for each in listed(document, key)
+    ]
+    known = {str(each["id"]) for each in held if "id" in each}
+    check_references(_references(document, line), known, str(path), report)
     return Source(identifier, pieces, annotations, str(path), line)
+
+
+def _references(document: dict[str, Any], line: int | None) -> Iterator[Reference]:
+    """What relations, events and coreferences refer to."""
+    for kind in ("relations", "events", "coreferences"):
+        for each in listed(document, kind):
+            name = f"{kind[:-1]} {shown(str(each.get('id')))}"
+            others = [each[key] for key in ("arg1_id", "arg2_id") if key in each]
+            others += [one.get("ref_id") for one in listed(each, "arguments")]
+            others += as_list(each, "entity_ids")
+            yield from ((name, str(other), line) for other in others)
 
 
 def _annotation(data: Any, line: int | None) -> Annotation:

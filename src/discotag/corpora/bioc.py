@@ -13,12 +13,15 @@ PREFIX: Final = "T"
 """Annotations are written with the ids T1, T2, …"""
 
 
-def called(annotation: str | None, document: str | None) -> str:
-    """What messages call an annotation.
+def called(annotation: str | None, document: str | None, kind: str = "annotation") -> str:
+    """What messages call an annotation, or a relation.
 
     Example:
         >>> called("T1", "12")
         "annotation 'T1' of document '12'"
+        >>> called(None, None, "relation")
+        'a relation'
     """
-    name = "an annotation" if not annotation else f"annotation {shown(annotation)}"
+    article = "an" if kind == "annotation" else "a"
+    name = f"{article} {kind}" if not annotation else f"{kind} {shown(annotation)}"
     return name if document is None else f"{name} of document {shown(document)}"

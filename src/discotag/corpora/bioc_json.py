@@ -22,9 +22,18 @@ from discotag.corpora.json_values import (
     as_object,
     as_objects,
     as_text,
+    listed,
 )
 from discotag.corpora.problems import Malformed, Problem, Report
-from discotag.corpora.standoff import Annotation, Piece, Source, assembled, writable
+from discotag.corpora.standoff import (
+    Annotation,
+    Piece,
+    Reference,
+    Source,
+    assembled,
+    check_references,
+    writable,
+)
 from discotag.mentions import Document
 from discotag.words import Splitter
 
@@ -79,6 +88,8 @@ def _source(data: Any, path: Path, report: Report) -> Source:
     identifier = as_name(document.get("id"), "a document's id")
     pieces: list[Piece] = []
     annotations: list[Annotation] = []
+    known: set[str] = set()
+    references: list[Reference] = []
     for passage in (document, *as_objects(document, "passages")):
         sentences = as_objects(passage, "sentences")
         if passage.get("text") is not None:
@@ -91,6 +102,13 @@ def _source(data: Any, path: Path, report: Report) -> Source:
                     annotations.append(_annotation(each, identifier))
                 except Malformed as error:
                     report(Problem("syntax", str(error), str(path)))
+            for each in (*listed(holder, "annotations"), *listed(holder, "relations")):
+                known.add(str(each.get("id")))
+            for each in listed(holder, "relations"):
+                name = called(str(each.get("id")), identifier, "relation")
+                nodes = listed(each, "nodes")
+                references += ((name, str(node.get("refid")), None) for node in nodes)
+    check_references(references, known, str(path), report)
     return Source(identifier, pieces, annotations, str(path))
 
 

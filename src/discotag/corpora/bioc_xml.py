@@ -2,7 +2,8 @@
 
 Of a passage its text is read, or that of its sentences; of an annotation its locations (several:
 the mention is discontinuous), its `type` among the infons, and its text, which is checked.
-Relations and other infons are not read. A document is written as one passage.
+Relations and other infons are not read, but a relation to something that is not there is reported.
+A document is written as one passage.
 """
 
 from __future__ import annotations
@@ -18,7 +19,15 @@ from discotag.corpora.files import created
 from discotag.corpora.formats import Format
 from discotag.corpora.problems import Malformed, Problem, Report
 from discotag.corpora.refusals import unwritable
-from discotag.corpora.standoff import Annotation, Piece, Source, assembled, writable
+from discotag.corpora.standoff import (
+    Annotation,
+    Piece,
+    Reference,
+    Source,
+    assembled,
+    check_references,
+    writable,
+)
 from discotag.corpora.xml_elements import Element, elements
 from discotag.mentions import Document
 from discotag.words import Splitter
@@ -80,6 +89,8 @@ FORMAT: Final = Format(
 def _source(document: Element, path: Path, report: Report) -> Source:
     pieces: list[Piece] = []
     annotations: list[Annotation] = []
+    known: set[str] = set()
+    references: list[Reference] = []
     identifier = document.text_of("id") or None
     for passage in (document, *document.all("passage")):
         sentences = list(passage.all("sentence"))
@@ -93,6 +104,14 @@ def _source(document: Element, path: Path, report: Report) -> Source:
                     annotations.append(_annotation(each, identifier))
                 except Malformed as error:
                     report(Problem("syntax", str(error), str(path), each.line))
+            for kind in ("annotation", "relation"):
+                known.update(each.attributes.get("id", "") for each in holder.all(kind))
+            for each in holder.all("relation"):
+                name = called(each.attributes.get("id"), identifier, "relation")
+                references += (
+                    (name, node.attributes.get("refid", ""), node.line) for node in each.all("node")
+                )
+    check_references(references, known, str(path), report)
     return Source(identifier, pieces, annotations, str(path), document.line)
 
 

@@ -8,7 +8,7 @@ A mention is a `T` line, `T1<tab>ADR 0 4;14 19<tab>Sore knees`. The text at its 
 what stands at the offsets, white space apart: brat joins fragments with a space and writes line
 breaks as spaces. The fragments that brat makes of a mention with a line break in it
 become one. Relations, events, attributes, normalisations, equivalences and notes are not read, but
-writing leaves them in place.
+writing leaves them in place; one that refers to a line that is not there is reported.
 """
 
 from __future__ import annotations
@@ -23,12 +23,24 @@ from discotag.corpora.files import STANDARD, created, failed, file_name, files_i
 from discotag.corpora.formats import Format
 from discotag.corpora.problems import CorpusError, Labels, Problem, Report, strict
 from discotag.corpora.refusals import check_label
-from discotag.corpora.standoff import Annotation, Piece, Source, assembled, marks, writable
+from discotag.corpora.standoff import (
+    Annotation,
+    Piece,
+    Reference,
+    Source,
+    assembled,
+    check_references,
+    marks,
+    writable,
+)
 from discotag.mentions import Document, Fragment
 from discotag.words import Marked, Splitter, word_runs
 
 TEXT: Final = ".txt"
 MARKS: Final = ".ann"
+
+SETTINGS: Final = ("annotation.conf", "visual.conf", "tools.conf", "kb_shortcuts.conf")
+"""brat's own files, which lie beside the documents."""
 
 LINE: Final = re.compile(r"(?:[TREAMN#]\S*|\*)\t[^\t]")
 """An id or a `*`, a tab, and something."""
@@ -48,7 +60,7 @@ def recognises(path: Path, head: str) -> bool:
     if path == STANDARD:
         return False
     if path.is_dir():
-        return bool(files_in(path, (MARKS,)))
+        return bool(files_in(path, (MARKS,), lambda problem: None))
     if path.name.endswith(TEXT):
         return _beside(path, TEXT, MARKS).is_file()
     return path.name.endswith(MARKS)
@@ -64,7 +76,10 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
         CorpusError: The path is neither a folder nor a `.txt` or `.ann` file.
     """
     if path.is_dir():
-        found = {name: path / name for end in (TEXT, MARKS) for name in _names(path, end)}
+        found = {
+            name.removesuffix(end): path / name.removesuffix(end)
+            for name, end in _names(path, report)
+        }
     elif path.name.endswith((TEXT, MARKS)):
         stem = path.name[: -len(TEXT)]
         found = {stem: path.parent / stem}
@@ -73,28 +88,15 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
         raise CorpusError(Problem("missing", message, str(path)))
     labels = Labels(report)
     for name, place in sorted(found.items()):
-        text_file, marks_file = _with(place, TEXT), _with(place, MARKS)
-        if not text_file.is_file():
-            message = f"there is no {text_file.name} beside it"
-            report(Problem("missing", message, str(marks_file)))
-            continue
-        if not marks_file.is_file():
-            message = (
-                f"there is no {marks_file.name} beside it; make an empty one if nothing is marked "
-                "in this text, or move the text away"
-            )
-            report(Problem("missing", message, str(text_file)))
-            continue
-        text = read_text(text_file, report, keep_mark=True)
-        if text is None:
-            continue
-        annotations = list(_annotations(lines(marks_file, report), marks_file, report))
-        for annotation in annotations:
-            labels.see(annotation.label, str(marks_file), annotation.line)
-        source = Source(name, [Piece(0, text)], annotations, str(marks_file))
-        document = assembled(source, splitter, report)
-        if document is not None:
-            yield document
+        try:
+            document = _document(name, place, splitter, labels, report)
+        except CorpusError as error:  # a file that cannot be read, among others that can
+            report(error.problem)
+        except OSError as error:  # a folder that may not be looked into
+            report(failed(error, place).problem)
+        else:
+            if document is not None:
+                yield document
 
 
 def write(documents: Iterable[Document], path: Path) -> None:
@@ -176,9 +178,36 @@ FORMAT: Final = Format(
 )
 
 
-def _names(folder: Path, ending: str) -> Iterator[str]:
-    for path in files_in(folder, (ending,)):
-        yield path.relative_to(folder).as_posix()[: -len(ending)]
+def _names(folder: Path, report: Report) -> Iterator[tuple[str, str]]:
+    """The names of all texts and annotations below a folder, each with its ending."""
+    for path in files_in(folder, (TEXT, MARKS, *SETTINGS), report):
+        if path.suffix in (TEXT, MARKS):
+            yield path.relative_to(folder).as_posix(), path.suffix
+
+
+def _document(
+    name: str, place: Path, splitter: Splitter, labels: Labels, report: Report
+) -> Document | None:
+    text_file, marks_file = _with(place, TEXT), _with(place, MARKS)
+    if not text_file.is_file():
+        message = f"there is no {text_file.name} beside it"
+        report(Problem("missing", message, str(marks_file)))
+        return None
+    if not marks_file.is_file():
+        message = (
+            f"there is no {marks_file.name} beside it; make an empty one if nothing is marked "
+            "in this text, or move the text away"
+        )
+        report(Problem("missing", message, str(text_file)))
+        return None
+    text = read_text(text_file, report, keep_mark=True)
+    if text is None:
+        return None
+    annotations = list(_annotations(lines(marks_file, report), marks_file, report))
+    for annotation in annotations:
+        labels.see(annotation.label, str(marks_file), annotation.line)
+    source = Source(name, [Piece(0, text)], annotations, str(marks_file))
+    return assembled(source, splitter, report)
 
 
 def _with(place: Path, ending: str) -> Path:
@@ -194,24 +223,28 @@ def _annotations(
     rows: Iterable[tuple[int, str | None]], path: Path, report: Report
 ) -> Iterator[Annotation]:
     seen: set[str] = set()
+    references: list[Reference] = []
     for number, row in rows:
         if row is None or not row.strip():
             continue
-        message = ""
         if not LINE.match(row):
             message = "a line has an id like T1 or R1, a tab, and what it says"
-        elif row.startswith("T"):
+            report(Problem("syntax", message, str(path), number))
+            continue
+        name = row.split(TAB, 1)[0]
+        if name in seen:
+            message = f"a line above has the id {name}, too"
+            report(Problem("duplicate_id", message, str(path), number))
+        if name != "*":  # equivalences have no id
+            seen.add(name)
+        references += ((name, other, number) for other in _references(row))
+        if row.startswith("T"):
             annotation = _annotation(row, number)
             if isinstance(annotation, str):
-                message = annotation
-            elif annotation.name in seen:
-                what = f"the id {annotation.name} is taken by a line above"
-                report(Problem("duplicate_id", what, str(path), number))
+                report(Problem("syntax", annotation, str(path), number))
             else:
-                seen.add(annotation.name)
                 yield annotation
-        if message:
-            report(Problem("syntax", message, str(path), number))
+    check_references(references, seen, str(path), report)
 
 
 def _annotation(row: str, number: int) -> Annotation | str:

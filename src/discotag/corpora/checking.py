@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from discotag.corpora import read
+from discotag.corpora import check_ids, read
 from discotag.corpora.analysis import Analysis
 from discotag.corpora.fit import Fits, Setting
 from discotag.corpora.problems import CorpusError, Problem, Report
@@ -136,11 +136,12 @@ def check(
     splitter: Splitter | None = None,
     kept: int = 10,
     report: Report | None = None,
+    encoding: str | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Checked:
     r"""Read a corpus once and say what is in it, what is wrong, what does not fit.
 
-    Memory is bounded: counts, one document, and of each kind of finding the first.
+    Memory holds counts, one document, of each kind of finding the first, and the documents' ids.
 
     Args:
         path: A file, a folder, or `-` for standard input.
@@ -149,6 +150,7 @@ def check(
         splitter: How text becomes sentences and words, in formats that hold no words.
         kept: How many findings and problems of each kind to keep; at least one.
         report: Is told of every problem, those too that are not kept.
+        encoding: The encoding of files without a byte-order mark; UTF-8 by default.
         progress: Is told after each document how many sentences were read.
 
     Raises:
@@ -164,8 +166,8 @@ def check(
         (1, {'outside': 1})
     """
     checker = _Checker(Checked(str(path), setting, max(kept, 1)), report)
-    documents = read(path, format, splitter=splitter, report=checker.report)
-    checker.run(documents, progress)
+    documents = read(path, format, splitter=splitter, report=checker.report, encoding=encoding)
+    checker.run(check_ids(documents, checker.report), progress)
     return checker.checked
 
 

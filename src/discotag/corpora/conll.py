@@ -73,7 +73,7 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
             rows = _Sentence(path, report, rows.columns)
         elif line.startswith(DOCUMENT) and COLUMNS.split(line, maxsplit=1)[0] == DOCUMENT:
             yield from document.add(rows)
-            yield from document.begin()
+            yield from document.begin(number)
             rows = _Sentence(path, report, rows.columns)
         elif rows.is_comment(line):
             continue
@@ -221,23 +221,24 @@ class _Document:
     path: Path
     report: Report
     sentences: list[Sentence] | None = None
+    line: int = 0
     size: int = 0
     skipped: bool = False
 
-    def begin(self) -> Iterator[Document]:
+    def begin(self, line: int) -> Iterator[Document]:
         yield from self.end()
-        self.sentences, self.size, self.skipped = [], 0, False
+        self.sentences, self.line, self.size, self.skipped = [], line, 0, False
 
     def end(self) -> Iterator[Document]:
         if self.sentences is not None and not self.skipped:
-            yield Document(tuple(self.sentences))
+            yield Document(tuple(self.sentences), place=(str(self.path), self.line))
 
     def add(self, rows: _Sentence) -> Iterator[Document]:
         sentence = None if self.skipped else rows.finished()
         if self.sentences is None:
             self.size, self.skipped = 0, False
             if sentence is not None:
-                yield Document((sentence,))
+                yield Document((sentence,), place=(str(self.path), rows.lines[0]))
         elif sentence is not None:
             self.sentences.append(sentence)
 

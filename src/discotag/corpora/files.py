@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import os
+import stat
 import sys
 import tempfile
 import zlib
@@ -13,7 +14,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Final, TextIO, cast
 
-from discotag.corpora.problems import CorpusError, Problem, Report
+from discotag.characters import printable
+from discotag.corpora.problems import MAX_MESSAGE, CorpusError, Problem, Report, strict
 from discotag.corpora.streams import Stream, bad_byte, unpacked
 
 MAX_LINE: Final = 64 << 20
@@ -23,6 +25,9 @@ MAX_FILE: Final = 256 << 20
 """Bytes of a file that is read as a whole: one document."""
 
 BYTE_ORDER_MARK: Final = "\ufeff"
+
+MAX_NAMES: Final = 20
+"""Files left out of a folder that a message names; the others are counted."""
 
 ADVICE: Final = "use --encoding windows-1252"
 
@@ -137,6 +142,8 @@ def read_text(path: Path, report: Report, *, keep_mark: bool = False) -> str | N
 def created(path: Path) -> Iterator[TextIO]:
     """A file to write, which appears only when it is complete; standard output for `-`.
 
+    On a terminal, characters that it would obey rather than show are made visible.
+
     Raises:
         CorpusError: The file cannot be written.
     """
@@ -144,7 +151,8 @@ def created(path: Path) -> Iterator[TextIO]:
         if path == STANDARD:
             sink = _standard(sys.stdout)
             sys.stdout.flush()
-            yield cast(TextIO, codecs.getwriter("utf-8")(sink))  # whatever the terminal can show
+            writer = codecs.getwriter("utf-8")(sink)  # whatever the terminal can show
+            yield cast(TextIO, _Terminal(writer) if sys.stdout.isatty() else writer)
             sink.flush()
         elif path.exists() and not path.is_file():  # a device or a pipe, which stays what it is
             with path.open("w", encoding="utf-8", newline="\n") as stream:
@@ -158,7 +166,19 @@ def created(path: Path) -> Iterator[TextIO]:
     except BrokenPipeError:  # whoever reads our output has had enough: no error of the corpus
         raise
     except OSError as error:
-        raise failed(error, path) from None
+        named = Path("standard output") if path == STANDARD else path
+        raise failed(error, named) from None
+
+
+class _Terminal:
+    """Writes text that cannot move the cursor or change colours."""
+
+    def __init__(self, stream: codecs.StreamWriter) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> None:
+        """Write a part of the text."""
+        self._stream.write(printable(text, keep="\n\t"))
 
 
 @contextmanager
@@ -198,15 +218,58 @@ def write_pieces(stream: TextIO, pieces: Iterable[str]) -> None:
         first = False
 
 
-def files_in(folder: Path, suffixes: tuple[str, ...] = ()) -> list[Path]:
-    """The files in a folder and in its folders, sorted; hidden ones and other endings left out."""
-    return sorted(
-        path
-        for path in folder.rglob("*")
-        if path.is_file()
-        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
-        and (not suffixes or path.name.endswith(suffixes))
-    )
+def files_in(folder: Path, suffixes: tuple[str, ...] = (), report: Report = strict) -> list[Path]:
+    """Return the files in a folder and in its folders, sorted.
+
+    Hidden files and folders are left out, and so are files with other endings. Links to files are
+    followed, those to folders are not.
+
+    Args:
+        folder: The folder.
+        suffixes: How the names of the files end; any by default.
+        report: Is told of what cannot be read: a folder, or a link that leads nowhere; and of
+            what is left out, in a warning that names it.
+    """
+    found: list[Path] = []
+    left_out: list[str] = []
+    for place, folders, names in os.walk(folder, onerror=lambda error: _tell(error, report)):
+        here = Path(place)
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        links = [name for name in folders if (here / name).is_symlink()]
+        for name in (*names, *links):
+            path = here / name
+            if name.startswith("."):
+                continue
+            try:
+                wanted = name.endswith(suffixes or "") and stat.S_ISREG(path.stat().st_mode)
+            except OSError as error:
+                _tell(error, report)
+                continue
+            if wanted:
+                found.append(path)
+            else:
+                left_out.append(path.relative_to(folder).as_posix())
+    if left_out:
+        report(Problem("left_out", _left_out(sorted(left_out)), str(folder)))
+    return sorted(found)
+
+
+def _tell(error: OSError, report: Report) -> None:
+    report(failed(error, Path(error.filename)).problem)
+
+
+def _left_out(names: list[str]) -> str:
+    """Name the files that are left out, up to a number and a length, and count the others."""
+    length = 0
+    shown: list[str] = []
+    for name in names[:MAX_NAMES]:
+        length += len(name)
+        if shown and length > MAX_MESSAGE // 2:
+            break
+        shown.append(name)
+    more = len(names) - len(shown)
+    count = "1 file is not read" if len(names) == 1 else f"{len(names):,} files are not read"
+    return f"{count}: {', '.join(shown)}" + (f" and {more:,} more" if more else "")
 
 
 def is_inside(name: str) -> bool:

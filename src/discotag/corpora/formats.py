@@ -35,3 +35,8 @@ class Format:
     write: Callable[[Iterable[Document], Path], None] | None
     folder: bool = False
     certain: bool = True
+
+    @property
+    def endings(self) -> tuple[str, ...]:
+        """How its files end, packed ones too."""
+        return (*self.suffixes, *(f"{suffix}.gz" for suffix in self.suffixes))

@@ -55,7 +55,7 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
         elif row is not None and mentions is not None and gap is not None:
             words = tuple(row.split())
             found = _mentions(mentions, len(words), path, number + 1, report)
-            yield Document((Sentence(words, found),))
+            yield Document((Sentence(words, found),), place=(str(path), number))
 
 
 def write(documents: Iterable[Document], path: Path) -> None:

@@ -136,7 +136,8 @@ a text, give it with --text
             return [_Item(path)]
         if self.format not in (None, PLAIN) and named_format(self.format or "").folder:
             return [_Item(path)]
-        found = [_Item(file, folder=path) for file in files_in(path) if not _is_beside(file)]
+        files = files_in(path, report=self.report)
+        found = [_Item(file, folder=path) for file in files if not _is_beside(file)]
         if not found:
             raise CorpusError(Problem("missing", "there is no file in this folder", str(path)))
         return found
@@ -152,18 +153,29 @@ a text, give it with --text
                 problem = Problem("left_out", message, problem.path, problem.line)
             self.report(problem)
             return
-        if form is not None:
-            yield from form.read(path, self.splitter, self.report)
-        elif optional:
+        if form is not None or not optional:
+            yield from self._read(path, name, form, in_folder)
+        else:
             message = "left out: its format was not recognised; give it alone or with --from"
             self.report(Problem("left_out", message, str(path)))
-        elif self.by_line:
-            for number, line in lines(path, self.report):
-                if line is not None:
-                    identifier = str(number) if name is None else f"{name}-{number}"
-                    yield self.splitter.document(line, id=identifier)
-        else:
-            yield from self._whole(path, name)
+
+    def _read(
+        self, path: Path, name: str | None, form: Format | None, in_folder: bool
+    ) -> Iterator[Document]:
+        try:
+            if form is not None:
+                yield from form.read(path, self.splitter, self.report)
+            elif self.by_line:
+                for number, line in lines(path, self.report):
+                    if line is not None:
+                        identifier = str(number) if name is None else f"{name}-{number}"
+                        yield self.splitter.document(line, id=identifier)
+            else:
+                yield from self._whole(path, name)
+        except CorpusError as error:  # the file cannot be read, or not to its end
+            if not in_folder:
+                raise
+            self.report(error.problem)
 
     def _format_of(self, path: Path) -> Format | None:
         """Return the format of a file, or None for plain text."""

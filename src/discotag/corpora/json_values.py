@@ -70,3 +70,9 @@ def as_name(data: Any, what: str) -> str | None:
     if type(data) is int:
         return str(data)
     return None if data is None or data == "" else as_text(data, what)
+
+
+def listed(data: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    """The objects that an object has in a list under a key; nothing else is an error."""
+    found = data.get(key)
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []

@@ -7,20 +7,25 @@ A line is an object with
 - `sentences`: each with `words`, a list of strings; where the text is known, `start` and `end`, the
   characters of the document the sentence stands at, and `starts`, the character of the document
   each word begins at (`text` instead of `end`, if only the sentence's text is known);
-  and `mentions`.
+  and `mentions`;
+- anything else, which is kept as the document's `extra`.
 
 A mention has `label`, `words` (half-open ranges of the sentence's words), `text`, where known
 `score`, and where the text is known `fragments` (half-open ranges of the document's characters),
 `start` and `end`. Reading needs of these `label` and `words`. What people write by hand may be
 shorter: `{"text": "…", "mentions": [{"label": "ADR", "fragments": [[4, 8], [39, 48]]}]}` is cut
-into sentences and words on reading.
+into sentences and words on reading. Fields of sentences and mentions that are not named here are
+reported and not kept.
+
+A file with a list of such objects, or with objects that take several lines, is read as well.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
+from dataclasses import replace
 from operator import add
 from pathlib import Path
 from typing import Any, Final
@@ -29,7 +34,8 @@ from discotag.corpora.files import created
 from discotag.corpora.formats import Format
 from discotag.corpora.json_stream import first_object, values
 from discotag.corpora.json_values import as_list, as_object, as_text
-from discotag.corpora.problems import Malformed, Problem, Report
+from discotag.corpora.problems import Malformed, Problem, Report, shown
+from discotag.corpora.refusals import unwritable
 from discotag.mentions import (
     Document,
     Fragment,
@@ -46,6 +52,12 @@ VERSION: Final = 1
 OWN_KEYS: Final = frozenset({"discotag", "sentences", "mentions"})
 """One of these among the keys of an object, or a text, makes it a document."""
 
+DOCUMENT: Final = frozenset({"discotag", "id", "text", "sentences"})
+"""What is known of a document; `mentions`, too, where there are no sentences."""
+
+SENTENCE: Final = frozenset({"words", "start", "end", "starts", "text", "mentions"})
+MENTION: Final = frozenset({"label", "words", "text", "score", "fragments", "start", "end"})
+
 Tell = Callable[[str, str], None]
 """Is told of the kind of a problem, and what it is."""
 
@@ -58,9 +70,19 @@ def recognises(path: Path, head: str) -> bool:
 
 def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
     """A document for each line, or for each object of a list."""
+    seen: set[str] = set()
+
+    def once(problem: Problem) -> None:
+        """Report a field that is not known where it is seen first."""
+        if problem.kind == "unknown_field":
+            if problem.message in seen:
+                return
+            seen.add(problem.message)
+        report(problem)
+
     for number, data in values(path, report):
         try:
-            document = from_data(data, splitter, report, str(path), number)
+            document = from_data(data, splitter, once, str(path), number)
         except (Malformed, InvalidSentence) as error:
             report(Problem("syntax", str(error), str(path), number))
             continue
@@ -85,8 +107,15 @@ FORMAT: Final = Format(
 
 
 def to_line(document: Document) -> str:
-    """A document as a line of JSON, with its line end."""
-    return json.dumps(to_data(document), ensure_ascii=False, separators=(",", ":")) + "\n"
+    """A document as a line of JSON, with its line end.
+
+    Raises:
+        Unwritable: JSON cannot hold what else is known of the document.
+    """
+    try:
+        return json.dumps(to_data(document), ensure_ascii=False, separators=(",", ":")) + "\n"
+    except (TypeError, ValueError, RecursionError) as error:
+        raise unwritable(FORMAT.name, f"what 'extra' holds: {error}") from None
 
 
 def to_data(document: Document) -> dict[str, Any]:
@@ -99,7 +128,7 @@ def to_data(document: Document) -> dict[str, Any]:
     data["sentences"] = [
         _sentence_data(sentence, document.text is not None) for sentence in document.sentences
     ]
-    return data
+    return data | {key: value for key, value in document.extra.items() if key not in DOCUMENT}
 
 
 def from_data(
@@ -123,18 +152,29 @@ def from_data(
         as_text(text, "'text'")
     if name is not None:
         name = str(name) if type(name) is int else as_text(name, "'id'")
+    extra = {key: value for key, value in document.items() if key not in DOCUMENT}
+    mentions = extra.pop("mentions", None)
     if "sentences" in document:
+        if mentions:
+            tell("unknown_field", "'mentions' of a document with 'sentences' are not kept")
         sentences = tuple(_sentence(each, text, tell) for each in as_list(document, "sentences"))
-        return Document(sentences, text=text, id=name)
+        return Document(sentences, text=text, id=name, extra=extra, place=(path, line))
     if text is None:
         raise Malformed("a document needs 'sentences' or 'text'")
     marked = [Marked(*parts, line) for parts in _parts(document, "fragments", tell)]
     for mark, times in Counter(marked).items():
         if times > 1:
             tell("duplicate", f"mention of {mark.label} stands here {times} times")
-    return splitter.document(
+    found = splitter.document(
         text, marked, id=name, complain=lambda mark, flaw, message: tell(flaw, message)
     )
+    return replace(found, extra=extra, place=(path, line))
+
+
+def _check_keys(data: dict[str, Any], known: Set[str], what: str, tell: Tell) -> None:
+    if not data.keys() <= known:
+        for key in sorted(data.keys() - known):
+            tell("unknown_field", f"the field {shown(key)} of a {what} is not known and not kept")
 
 
 def _sentence_data(sentence: Sentence, in_text: bool) -> dict[str, Any]:
@@ -163,6 +203,7 @@ def _mention_data(sentence: Sentence, mention: Mention) -> dict[str, Any]:
 
 def _sentence(data: Any, text: str | None, tell: Tell) -> Sentence:
     sentence = as_object(data, "a sentence")
+    _check_keys(sentence, SENTENCE, "sentence", tell)
     words = tuple(as_list(sentence, "words"))
     if not set(map(type, words)) <= {str}:
         raise Malformed("'words' must be strings")
@@ -227,6 +268,7 @@ def _parts(
     for each in as_list(holder, "mentions"):
         try:
             item = as_object(each, "a mention")
+            _check_keys(item, MENTION, "mention", tell)
             label = as_text(item.get("label"), "'label'")
             if not label:
                 raise Malformed("a mention needs a 'label'")

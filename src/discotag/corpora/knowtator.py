@@ -20,7 +20,7 @@ from typing import Final
 
 from discotag.corpora.files import is_inside, read_text
 from discotag.corpora.formats import Format
-from discotag.corpora.problems import Problem, Report, shown
+from discotag.corpora.problems import CorpusError, Problem, Report, shown
 from discotag.corpora.standoff import Annotation, Piece, Source, assembled
 from discotag.corpora.xml_elements import Element, elements
 from discotag.mentions import Document, Fragment
@@ -116,7 +116,11 @@ def _text(
         message = f"the text {shown(name)} is not {where}"
         report(Problem("missing", message, str(path), line))
         return None
-    return read_text(found, report)
+    try:
+        return read_text(found, report)
+    except CorpusError as error:  # the XML may annotate other texts that can be read
+        report(error.problem)
+        return None
 
 
 def _first(document: Element, path: Path, report: Report) -> Iterator[Annotation]:

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from discotag.characters import printable
 from discotag.errors import DiscotagError
 
 KINDS: Final = {
-    "encoding": "bytes that are not UTF-8, or halves of characters",
+    "encoding": "bytes that cannot be decoded, or halves of characters",
     "binary": "a file that is not text",
     "syntax": "something the format does not allow",
     "too_long": "a line or file beyond the bound",
@@ -21,18 +22,29 @@ KINDS: Final = {
     "text_mismatch": "the text given for a mention is not what stands at its offsets",
     "crosses": "a mention that reaches across sentences",
     "not_found": "a mention whose words were not found in its sentence",
-    "duplicate_id": "an id that stands for two things",
-    "dangling": "a line that refers to something that is not there",
+    "duplicate_id": "an id that two documents, or two lines of a document, have",
+    "dangling": "a relation, event or note that refers to something that is not there",
+    "unknown_field": "a field of a sentence or mention that is not known, and is not kept",
+    "left_out": "files of a folder that are not read",
     "duplicate": "the same mention twice",
     "ill_formed": "a tag that goes on where nothing began, read as the beginning",
     "widened": "a mention that cuts a word, widened to whole words",
     "offset_unit": "offsets that count bytes or units of UTF-16, read as such",
     "label_case": "labels that differ only by case",
-    "left_out": "a file of a folder in no known format, left out",
 }
 
 WARNINGS: Final = frozenset(
-    {"duplicate", "ill_formed", "widened", "offset_unit", "label_case", "left_out"}
+    {
+        "duplicate_id",
+        "dangling",
+        "unknown_field",
+        "left_out",
+        "duplicate",
+        "ill_formed",
+        "widened",
+        "offset_unit",
+        "label_case",
+    }
 )
 """With these, what was read is kept; with any other, it is left out."""
 
@@ -46,7 +58,7 @@ MAX_SHOWN: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something wrong in a corpus.
+    """Something wrong in a corpus; as a string it is one line that is safe to print.
 
     Attributes:
         kind: One of `KINDS`.
@@ -76,8 +88,7 @@ class Problem:
         return "warning" if self.kind in WARNINGS else "error"
 
     def __str__(self) -> str:
-        place = self.path if self.line is None else f"{self.path}:{self.line}"
-        return f"{place}: {self.message}"
+        return printable(f"{located(self.path, self.line)}: {self.message}")
 
 
 class CorpusError(DiscotagError):
@@ -86,6 +97,16 @@ class CorpusError(DiscotagError):
     def __init__(self, problem: Problem) -> None:
         super().__init__(str(problem))
         self.problem = problem
+
+
+def located(path: str, line: int | None) -> str:
+    """Return a place in a file as messages have it.
+
+    Example:
+        >>> located("a.ann", 2)
+        'a.ann:2'
+    """
+    return path if line is None else f"{path}:{line}"
 
 
 def shown(text: str) -> str:
@@ -129,7 +150,7 @@ class Labels:
 
     def see(self, label: str, path: str, line: int | None) -> None:
         """Take notice of a label at this line of this file."""
-        place = path if line is None else f"{path}:{line}"
+        place = located(path, line)
         spelling, first = self._first.setdefault(label.casefold(), (label, place))
         if label != spelling and label not in self._told:
             self._told.add(label)

@@ -18,7 +18,7 @@ from discotag.corpora import (
     knowtator,
     w2ner,
 )
-from discotag.corpora.files import STANDARD, files_in, head
+from discotag.corpora.files import STANDARD, failed, files_in, head
 from discotag.corpora.formats import Format
 from discotag.corpora.problems import CorpusError, Problem
 
@@ -94,26 +94,31 @@ def find_format(path: Path) -> Format:
 
 
 def _recognised(path: Path, formats: Iterable[Format]) -> Format | None:
-    if path != STANDARD and path.is_dir():
-        start = ""
-        formats = [each for each in formats if each.folder]
-    elif path.is_fifo():
-        message = "a pipe is read only once: say which format it is, or give it as standard input"
-        raise CorpusError(Problem("syntax", message, str(path)))
-    elif not (start := head(path)).strip():
-        return None
-    return next((each for each in formats if each.recognises(path, start)), None)
+    try:
+        if path != STANDARD and path.is_dir():
+            return next(
+                (each for each in formats if each.folder and each.recognises(path, "")), None
+            )
+        if path.is_fifo():
+            message = "a pipe is read only once: say which format it is, or use standard input"
+            raise CorpusError(Problem("syntax", message, str(path)))
+        start = head(path)
+        if not start.strip():
+            return None
+        return next((each for each in formats if each.recognises(path, start)), None)
+    except OSError as error:  # a name that is too long, a folder that may not be looked into
+        raise failed(error, path) from None
 
 
 def _format_inside(folder: Path) -> Format:
     """The format of the first file in a folder that has one; there may be a README beside it."""
-    files = files_in(folder)
+    files = files_in(folder, report=lambda problem: None)  # reading them will tell
     if not files:
         raise CorpusError(Problem("missing", "there is no file in this folder", str(folder)))
     for file in files[:TRIED]:
         with suppress(CorpusError):
             found = find_format(file)
-            if file.name.endswith(found.suffixes):
+            if file.name.endswith(found.endings):
                 return found
     known = ", ".join(FORMATS)
     message = f"no file in this folder was recognised; say which format it is: {known}"

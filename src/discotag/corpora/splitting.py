@@ -39,6 +39,11 @@ class Index:
     def __len__(self) -> int:
         return len(self.sentences)
 
+    @property
+    def repeated_ids(self) -> bool:
+        """Whether documents share an id."""
+        return len(set(self.names)) < len(self)
+
     def add(self, document: Document) -> None:
         """Note the size of a document."""
         mentions = [mention for sentence in document.sentences for mention in sentence.mentions]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Final
@@ -31,6 +31,10 @@ NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]")
 
 UNITS: Final = {"bytes of UTF-8": ("utf-8", 1), "units of UTF-16": ("utf-16-le", 2)}
 """What offsets may count if not characters: the encoding, and the bytes in a unit."""
+
+
+Reference = tuple[str, str, int | None]
+"""Who refers, the id of what it refers to, and the line of the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +115,35 @@ def assembled(source: Source, splitter: Splitter, report: Report) -> Document | 
     def complain(mark: Marked, flaw: Flaw, message: str) -> None:
         report(Problem(flaw, message, source.path, mark.line))
 
+    place = source.path, source.line
     if splitter.sentences == "whole" or len(layout.ranges) < 2:
-        return splitter.document(layout.text, marked, id=source.id, complain=complain)
+        document = splitter.document(layout.text, marked, id=source.id, complain=complain)
+        return replace(document, place=place)
     sentences: list[Sentence] = []
     for (start, end), marks in _shared_out(layout.ranges, marked):
         part = splitter.document(layout.text[start:end], marks, complain=complain)
         sentences += [replace(each, start=each.start + start) for each in part.sentences]
-    return Document(tuple(sentences), text=layout.text, id=source.id)
+    return Document(tuple(sentences), text=layout.text, id=source.id, place=place)
+
+
+def check_references(
+    references: Iterable[Reference],
+    known: Container[str],
+    path: str,
+    report: Report,
+) -> None:
+    """Report references to something that is not in the document.
+
+    Args:
+        references: The references of a document.
+        known: The ids that are in the document.
+        path: The file.
+        report: Is told of each reference to anything else.
+    """
+    for name, other, line in references:
+        if other not in known:
+            message = f"{name} refers to {shown(other)}, which is not in the document"
+            report(Problem("dangling", message, path, line))
 
 
 def marks(source: Source) -> list[Marked]:

@@ -79,7 +79,7 @@ def check_encoding(name: str) -> str:
 
 @contextmanager
 def decoding(encoding: str | None) -> Iterator[None]:
-    """Decode the files that are opened in the block as `encoding`; None stands for UTF-8.
+    """Decode the files that are opened in the block as `encoding`; None changes nothing.
 
     The name holds for this thread alone. For a generator, which runs in the context of its caller,
     see `decoded`.
@@ -87,7 +87,7 @@ def decoding(encoding: str | None) -> Iterator[None]:
     Raises:
         UnknownEncoding: There is no such encoding.
     """
-    token = _encoding.set(None if encoding is None else check_encoding(encoding))
+    token = _encoding.set(_encoding.get() if encoding is None else check_encoding(encoding))
     try:
         yield
     finally:
@@ -95,13 +95,23 @@ def decoding(encoding: str | None) -> Iterator[None]:
 
 
 def decoded(items: Iterator[T], encoding: str | None) -> Iterator[T]:
-    """Give the items of an iterator, which opens files in `encoding`."""
+    """Give the items of an iterator, decoding the files it opens as `encoding`.
+
+    Raises:
+        UnknownEncoding: There is no such encoding.
+    """
+    return items if encoding is None else _decoded(items, check_encoding(encoding))
+
+
+def _decoded(items: Iterator[T], encoding: str) -> Iterator[T]:
     while True:
-        with decoding(encoding):
-            try:
-                item = next(items)
-            except StopIteration:
-                return
+        token = _encoding.set(encoding)
+        try:
+            item = next(items)
+        except StopIteration:
+            return
+        finally:
+            _encoding.reset(token)
         yield item
 
 

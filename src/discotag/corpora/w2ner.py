@@ -42,7 +42,7 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
         except Malformed as error:
             report(Problem("syntax", f"sentence {number}: {error}", str(path)))
             continue
-        yield Document((sentence,))
+        yield Document((sentence,), place=(str(path), None))
 
 
 def write(documents: Iterable[Document], path: Path) -> None:

@@ -1,5 +1,7 @@
 """Mentions and tags to look at."""
 
-from discotag.render.terminal import draw_layers, draw_mentions, printable
+from discotag.characters import printable
+from discotag.render.counts import percent
+from discotag.render.terminal import draw_layers, draw_mentions
 
-__all__ = ["draw_layers", "draw_mentions", "printable"]
+__all__ = ["draw_layers", "draw_mentions", "percent", "printable"]

@@ -12,6 +12,19 @@ LAST_BAR: Final = 6
 """Larger numbers are shown together."""
 
 
+def percent(share: float, digits: int = 0) -> str:
+    """Return a share in percent; only all of it is 100%, and only nothing 0%.
+
+    Example:
+        >>> percent(0.998), percent(1), percent(0.0001, 1)
+        ('99%', '100%', '0.1%')
+    """
+    step = 10.0 ** -(digits + 2)
+    if 0 < share < 1:
+        share = min(max(share, step), 1 - step)
+    return f"{share:.{digits}%}"
+
+
 def histogram(counts: Mapping[int, int]) -> str:
     """How often each number is there, in a line.
 

@@ -9,8 +9,8 @@ from html import escape
 from itertools import pairwise
 from typing import Final
 
+from discotag.characters import printable
 from discotag.mentions import Mention
-from discotag.render.terminal import printable
 
 COLOURS: Final = 6
 """The classes `c0` to `c5` have a colour each; further mentions take turns."""

@@ -10,7 +10,9 @@ from typing import Final
 from rich.cells import cell_len
 from rich.text import Text
 
+from discotag.characters import printable
 from discotag.mentions import Mention, Sentence
+from discotag.render.counts import percent
 from discotag.scheme import Layers
 from discotag.scheme.tags import SLOT_NAMES
 
@@ -81,16 +83,11 @@ def draw_layers(words: Sequence[str], layers: Layers, tags: Sequence[str], *, wi
 
 def _caption(mention: Mention) -> str:
     """The label, and how probable the mention is if that is known."""
-    return mention.label if mention.score is None else f"{mention.label} {mention.score:.0%}"
+    return mention.label if mention.score is None else f"{mention.label} {percent(mention.score)}"
 
 
 def _size(text: str) -> int:
     return cell_len(printable(text)) + 1
-
-
-def printable(text: str) -> str:
-    """The text with what would move the cursor or change colours made visible."""
-    return "".join(char if char.isprintable() else "·" for char in text)
 
 
 def _blocks(sizes: Sequence[int], width: int) -> Iterator[tuple[int, int]]:

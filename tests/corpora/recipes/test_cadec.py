@@ -151,13 +151,77 @@ def test_split_lists(corpus: Path, tmp_path: Path) -> None:
             {"train": "DRUG.1\n", "test": "DRUG.1\n"},
             "train.id:1: .DRUG.1. is also in the list for test",
         ),
-        ({"documents": "DRUG.1\n"}, "no file here has train, dev, test in its name"),
-        ({"train-test": "DRUG.1\n"}, "its name must have one of"),
+        (
+            {"documents": "DRUG.1\n"},
+            "no lists here; a list has one of train, dev, test in its name",
+        ),
+        ({"train-test": "DRUG.1\n"}, "no lists here"),
+        ({"train": "import random\n"}, "no lists here"),
     ],
 )
 def test_bad_lists(names: dict[str, str], message: str, corpus: Path, tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match=message):
         prepare("cadec", corpus, tmp_path / "out", splits=[lists(tmp_path / "split", **names)])
+
+
+def test_a_file_that_is_given_must_be_a_list(corpus: Path, tmp_path: Path) -> None:
+    split = lists(tmp_path / "split", **{"train-test": "DRUG.1\n"})
+    with pytest.raises(CorpusError, match="its name must have one of train, dev, test"):
+        prepare("cadec", corpus, tmp_path / "out", splits=[split / "train-test.id"])
+
+
+def test_what_lies_beside_the_lists_is_passed_over_and_named(corpus: Path, tmp_path: Path) -> None:
+    split = lists(tmp_path / "split", train="DRUG.1\nDRUG.2\n", dev="DRUG.3\n", test="DRUG.4\n")
+    alone = prepare("cadec", corpus, tmp_path / "alone", splits=[split])
+    assert not [name for name in alone.passed_over if name.startswith("split/")]
+    (split / "split_train_test.py").write_text("import random\n\nprint('DRUG.1')\n")
+    (split / "make_test.py").write_text("print(1)\nfrom x import y\n")
+    (split / "README.md").write_text("which posts are for training\n")
+    (split / "train.pickle").write_bytes(b"\x80\x04DRUG.1\n")
+    (split / ".train.id.swp").write_text("DRUG.9\n")
+    (split / "old_test").mkdir()
+    summary = prepare("cadec", corpus, tmp_path / "out", splits=[split])
+    assert (summary.parts, summary.problems) == (alone.parts, alone.problems)
+    assert [name for name in summary.passed_over if name.startswith("split/")] == [
+        "split/.train.id.swp",
+        "split/README.md",
+        "split/make_test.py",
+        "split/old_test",
+        "split/split_train_test.py",
+        "split/train.pickle",
+    ]
+    assert "split/split_train_test.py" in (tmp_path / "out" / "report.json").read_text()
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_what_lies_beside_the_posts_is_passed_over_and_named(
+    packed: bool, corpus: Path, tmp_path: Path
+) -> None:
+    alone = prepare("cadec", corpus, tmp_path / "alone")
+    for name in (
+        "__MACOSX/cadec/text/._DRUG.1.txt",
+        "__MACOSX/cadec/original/._DRUG.1.ann",
+        ".DS_Store",
+        "cadec/text/.DS_Store",
+        "cadec/text/count.py",
+        "cadec/original/README",
+    ):
+        path = corpus / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"\x00")
+    source = Path(shutil.make_archive(str(tmp_path / "a"), "zip", corpus)) if packed else corpus
+    summary = prepare("cadec", source, tmp_path / "out")
+    assert (summary.parts, summary.problems) == (alone.parts, alone.problems)
+    assert alone.passed_over == ("cadec/meddra/DRUG.1.ann",)
+    assert sorted(summary.passed_over) == [
+        ".DS_Store",
+        "__MACOSX/cadec/original/._DRUG.1.ann",
+        "__MACOSX/cadec/text/._DRUG.1.txt",
+        "cadec/meddra/DRUG.1.ann",
+        "cadec/original/README",
+        "cadec/text/.DS_Store",
+        "cadec/text/count.py",
+    ]
 
 
 def test_files_that_do_not_belong_together(corpus: Path, tmp_path: Path) -> None:

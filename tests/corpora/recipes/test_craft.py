@@ -71,6 +71,21 @@ def test_one_label(release, tmp_path):
     assert {each.label for each in document.mentions} == {"MONDO"}
 
 
+@pytest.mark.parametrize("kind", ["folder", "zip"])
+def test_what_lies_beside_the_articles_is_passed_over_and_named(release, tmp_path, kind):
+    alone = prepare("craft", release.parent, tmp_path / "a", labels=["CL"])
+    assert alone.passed_over == ()
+    beside = ["__MACOSX/articles/txt/._11.txt", "CRAFT-0/README.md", "CRAFT-0/articles/txt/a.py"]
+    for name in beside:
+        path = release.parent / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"\xff")
+    source = release.parent if kind == "folder" else packed(release, kind)
+    summary = prepare("craft", source, tmp_path / "b", labels=["CL"])
+    assert (summary.parts, summary.problems) == (alone.parts, alone.problems)
+    assert sorted(summary.passed_over) == sorted(beside)
+
+
 def test_problems_name_files_of_the_release(release, tmp_path):
     (release / FOLDERS["CL"] / "12.txt.knowtator.xml").unlink()
     path = release / FOLDERS["CL"] / "21.txt.knowtator.xml"

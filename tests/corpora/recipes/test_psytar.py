@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from discotag.corpora import CorpusError, read
 from discotag.corpora.recipes import prepare, psytar, source
 from discotag.corpora.recipes.psytar import WAYS, find
+from discotag.corpora.recipes.recipe import Order
 from discotag.errors import DiscotagError
 from real_corpora import CORPORA, needs_corpora
 
@@ -112,6 +113,18 @@ def test_a_miniature_workbook_with_every_oddity(mini: Path, tmp_path: Path) -> N
     report = json.loads((out / "report.json").read_text())
     assert report["facts"] == summary.facts
     assert sum(part["mentions"] for part in report["parts"].values()) == 9
+
+
+def test_longer_strings_are_placed_first(tmp_path: Path) -> None:
+    sentence = "sore toes, and sore"
+    path = workbook(
+        tmp_path / "one.xlsx",
+        Sentence_Labeling=[SENTENCES[0], (1, 1, "zoloft.1", 1, sentence, 1)],
+        ADR_Identified=[labelled("ADR")[0], (1, "zoloft.1", 1, sentence, "sore", "sore toes")],
+    )
+    prepared = psytar.cook(path, Order(("ADR",)))
+    (document,) = (each for part in prepared.parts.values() for each in part)
+    assert {mention.fragments for mention in document.mentions} == {((0, 2),), ((4, 5),)}
 
 
 def test_labels_are_chosen(mini: Path, tmp_path: Path) -> None:

@@ -104,6 +104,29 @@ def test_archives_in_a_folder(tmp_path: Path) -> None:
     assert through.problems == {**direct.problems, "missing": 1}
 
 
+def test_what_lies_beside_the_notes_is_passed_over_and_named(tmp_path: Path) -> None:
+    source = corpus(tmp_path / "share", 2014, training=3)
+    alone = prepare("share2014", source, tmp_path / "a")
+    assert alone.passed_over == ()
+    beside = ("Training/.DS_Store", "Training/count.py", "Test/README", "__MACOSX/Test/._1.txt")
+    for name in beside:
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_bytes(b"\xff")
+    packed = tmp_path / "packed"
+    shutil.make_archive(str(packed / "Training"), "zip", source / "Training")
+    shutil.copytree(source / "Test", packed / "Test")
+    summary = prepare("share2014", source, tmp_path / "b")
+    assert (summary.parts, summary.problems) == (alone.parts, alone.problems)
+    assert sorted(summary.passed_over) == sorted(beside)
+    through = prepare("share2014", packed, tmp_path / "c")
+    assert (through.parts, through.problems) == (alone.parts, alone.problems)
+    assert sorted(through.passed_over) == [
+        "Test/README",
+        "Training.zip/.DS_Store",
+        "Training.zip/count.py",
+    ]
+
+
 def test_a_list_says_what_is_dev(tmp_path: Path) -> None:
     source = corpus(tmp_path / "share", 2013, training=4)
     (tmp_path / "dev.txt").write_text("00001-NOTE.txt\n00003-NOTE\n00077-NOTE\n")

@@ -23,6 +23,7 @@ from discotag.corpora.recipes.recipe import (
     Recipe,
     no_progress,
 )
+from discotag.corpora.recipes.source import named
 from discotag.errors import DiscotagError
 from discotag.mentions import Document
 
@@ -59,6 +60,7 @@ class Summary:
         parts: The counts of each part that was written.
         problems: How often something was left out or changed, by kind.
         facts: Further counts.
+        passed_over: Files beside the data that were not read; many in one folder as a count.
         checked: How many published counts were compared.
         differences: Those that are not met.
         files: What was written, by name.
@@ -70,6 +72,7 @@ class Summary:
     parts: dict[str, dict[str, int]]
     problems: dict[str, int]
     facts: dict[str, int]
+    passed_over: tuple[str, ...]
     checked: int
     differences: tuple[Difference, ...]
     files: tuple[str, ...]
@@ -165,6 +168,7 @@ def _write(recipe: Recipe, source: Path, out: Path, order: Order, prepared: Prep
         parts=counts,
         problems=dict(sorted(Counter(problem.kind for problem in prepared.problems).items())),
         facts=dict(prepared.facts),
+        passed_over=named(prepared.passed_over),
         checked=sum(len(wanted) for wanted in prepared.expected.values()),
         differences=differences,
         files=(

@@ -19,7 +19,7 @@ from discotag.corpora.files import lines, read_text
 from discotag.corpora.problems import CorpusError, Problem, Report, shown
 from discotag.corpora.recipes.offsets import annotated, broken_by_space, by_file_name, crosses
 from discotag.corpora.recipes.recipe import ALL, PARTS, Order, Prepared, Recipe
-from discotag.corpora.recipes.source import unpacked
+from discotag.corpora.recipes.source import is_hidden, unpacked
 from discotag.corpora.recipes.splits import read_splits
 from discotag.mentions import Document
 from discotag.words import Marked, Splitter
@@ -66,12 +66,13 @@ def cook(source: Path, order: Order) -> Prepared:
     Raises:
         CorpusError: The source has no folders `text` and `original`, or a list cannot be read.
     """
-    split = read_splits(order.splits)
+    passed_over: list[str] = []
+    split = read_splits(order.splits, passed_over.append)
     problems: list[Problem] = []
     report = by_file_name(problems.append)
     facts: Counter[str] = Counter()
     parts: dict[str, list[Document]] = {part: [] for part in (PARTS if split else (ALL,))}
-    with unpacked(source, _is_wanted) as folder:
+    with unpacked(source, _is_wanted, passed_over.append) as folder:
         root = _root(source, folder)
         texts = sorted(root.glob(f"{TEXTS}/[!.]*.txt"))
         for done, path in enumerate(texts, start=1):
@@ -98,7 +99,9 @@ def cook(source: Path, order: Order) -> Prepared:
     expected = {}
     if order.labels == ("ADR",):
         expected = {**(PUBLISHED_PARTS if split else {}), ALL: PUBLISHED_TOTAL}
-    return Prepared(parts, problems=problems, facts=facts, expected=expected)
+    return Prepared(
+        parts, problems=problems, facts=facts, expected=expected, passed_over=passed_over
+    )
 
 
 RECIPE: Final = Recipe(
@@ -120,7 +123,8 @@ def _is_wanted(name: str) -> bool:
 def _root(source: Path, folder: Path) -> Path:
     """The folder that has the two others in it, wherever in the source it is."""
     for found in (folder / ANNOTATIONS, *sorted(folder.rglob(ANNOTATIONS))):
-        if found.is_dir() and (found.parent / TEXTS).is_dir():
+        hidden = is_hidden(found.relative_to(folder))
+        if found.is_dir() and (found.parent / TEXTS).is_dir() and not hidden:
             return found.parent
     message = f"there are no folders {TEXTS}/ (*.txt) and {ANNOTATIONS}/ (*.ann) side by side in it"
     raise CorpusError(Problem("missing", f"{message}; is this CADEC?", str(source)))

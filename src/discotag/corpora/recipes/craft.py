@@ -34,7 +34,7 @@ from typing import Final
 from discotag.corpora import knowtator
 from discotag.corpora.problems import CorpusError, Problem, Report
 from discotag.corpora.recipes.recipe import ALL, PARTS, Order, Prepared, Recipe
-from discotag.corpora.recipes.source import unpacked
+from discotag.corpora.recipes.source import is_hidden, unpacked
 from discotag.corpora.recipes.splits import read_splits
 from discotag.corpora.standoff import Annotation, Source, assembled
 from discotag.mentions import Document
@@ -76,7 +76,8 @@ def cook(source: Path, order: Order) -> Prepared:
     problems: list[Problem] = []
     facts: Counter[str] = Counter()
     parts: dict[str, list[Document]] = {part: [] for part in PARTS}
-    with unpacked(source, _is_wanted) as folder:
+    passed_over: list[str] = []
+    with unpacked(source, _is_wanted, passed_over.append) as folder:
         root = _root(source, folder)
         split = read_splits(_inside(source, root, f"{IDS}/{name}") for name in LISTS)
         for label in order.labels:
@@ -87,7 +88,9 @@ def cook(source: Path, order: Order) -> Prepared:
             if document is not None:
                 parts[part].append(document)
             order.progress(done, len(split))
-    return Prepared(parts, problems, facts, expected=_expected(order.labels))
+    return Prepared(
+        parts, problems, facts, expected=_expected(order.labels), passed_over=passed_over
+    )
 
 
 RECIPE: Final = Recipe(
@@ -113,8 +116,8 @@ def _is_wanted(name: str) -> bool:
 
 def _root(source: Path, folder: Path) -> Path:
     """The folder of the release, which archives have inside another."""
-    for root in (folder, *sorted(path for path in folder.glob("*") if path.is_dir())):
-        if (root / TEXTS).is_dir():
+    for root in (folder, *sorted(folder.glob("*"))):
+        if (root / TEXTS).is_dir() and not is_hidden(root.relative_to(folder)):
             return root
     message = f"there is no folder {TEXTS} in it; is this a release of CRAFT?"
     raise CorpusError(Problem("missing", message, str(source)))

@@ -53,6 +53,7 @@ class Prepared:
         expected: Published counts by part, with names of `Analysis.sizes`; under `all` also sums
             over the parts, and names of `facts`.
         lists: Further lists to write, by file name without its ending; each row is plain data.
+        passed_over: Names of files beside the data that were not read.
     """
 
     parts: Mapping[str, Sequence[Document]]
@@ -60,6 +61,7 @@ class Prepared:
     facts: Mapping[str, int] = field(default_factory=dict)
     expected: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     lists: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    passed_over: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from discotag.corpora.files import files_in, lines, read_text
 from discotag.corpora.problems import CorpusError, Problem, Report, shown
 from discotag.corpora.recipes.offsets import annotated, broken_by_space, by_file_name, crosses
 from discotag.corpora.recipes.recipe import PARTS, Order, Prepared, Recipe, part_of
-from discotag.corpora.recipes.source import ARCHIVES, unpacked
+from discotag.corpora.recipes.source import ARCHIVES, Pass, unpacked
 from discotag.corpora.recipes.splits import read_splits
 from discotag.mentions import Document, Fragment
 from discotag.words import Marked, Splitter
@@ -77,14 +77,15 @@ def cook(source: Path, order: Order, *, year: int) -> Prepared:
     Raises:
         CorpusError: The source has no texts for training or test, or a list cannot be read.
     """
-    split = read_splits(order.splits)
+    passed_over: list[str] = []
+    split = read_splits(order.splits, passed_over.append)
     problems: list[Problem] = []
     report = by_file_name(problems.append)
     facts: Counter[str] = Counter()
     parts: dict[str, list[Document]] = {part: [] for part in PARTS}
     with ExitStack() as stack:
         halves = {name: Half() for name in ("train", "test")}
-        for path, place in _files(source, stack):
+        for path, place in _files(source, stack, passed_over.append):
             official = _half(place)
             if official is None:
                 message = f"{place}: neither train nor test is in its path; it is left out"
@@ -112,7 +113,13 @@ def cook(source: Path, order: Order, *, year: int) -> Prepared:
     for name in sorted(split.keys() - halves["train"].texts.keys() - halves["test"].texts.keys()):
         message = f"it is listed for {split[name]} but is not in the corpus"
         problems.append(Problem("missing", message, name))
-    return Prepared(parts, problems=problems, facts=facts, expected=_expected(year, bool(split)))
+    return Prepared(
+        parts,
+        problems=problems,
+        facts=facts,
+        expected=_expected(year, bool(split)),
+        passed_over=passed_over,
+    )
 
 
 def _recipe(year: int, task: str) -> Recipe:
@@ -153,17 +160,22 @@ def _part(name: str, half: str, split: Mapping[str, str]) -> str:
     return part_of(name, DEV_SHARES)
 
 
-def _files(source: Path, stack: ExitStack) -> Iterator[tuple[Path, PurePath]]:
+def _files(source: Path, stack: ExitStack, pass_over: Pass) -> Iterator[tuple[Path, PurePath]]:
     """The text files of a source and of the archives in it, each with its place in there."""
-    folder = stack.enter_context(unpacked(source, _is_wanted))
+    folder = stack.enter_context(unpacked(source, _is_wanted, pass_over))
     for path in files_in(folder, (*ENDINGS, *ARCHIVES)):
         place = path.relative_to(folder)
         if path.name.endswith(ENDINGS):
             yield path, place
             continue
-        inner = stack.enter_context(unpacked(path, _is_wanted))
+        inside = partial(_pass_over_in, place, pass_over)
+        inner = stack.enter_context(unpacked(path, _is_wanted, inside))
         for each in files_in(inner, ENDINGS):
             yield each, place / each.relative_to(inner)
+
+
+def _pass_over_in(archive: PurePath, pass_over: Pass, name: str) -> None:
+    pass_over(f"{archive}/{name}")
 
 
 def _is_wanted(name: str) -> bool:

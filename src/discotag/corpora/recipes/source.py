@@ -7,11 +7,12 @@ import tarfile
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, Final, NoReturn
 
 from discotag.corpora.files import MAX_FILE, failed, is_inside
@@ -35,7 +36,17 @@ DAMAGED: Final = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAErr
 UNKNOWN: Final = (NotImplementedError, RuntimeError, ValueError)
 """Unknown compression or version, a password, names that are not in their encoding."""
 
+MAX_NAMED: Final = 20
+"""Files of one folder that are named one by one; more are counted."""
+
 Wanted = Callable[[str], bool]
+
+Pass = Callable[[str], None]
+"""Is given the name of each file that is not read."""
+
+
+def ignore(name: str) -> None:
+    """Do nothing with the name of a file that is not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +58,10 @@ class Entry:
 
 
 @contextmanager
-def unpacked(source: Path, wanted: Wanted = lambda name: True) -> Iterator[Path]:
-    """A folder with the files of a folder or archive.
+def unpacked(
+    source: Path, wanted: Wanted = lambda name: True, pass_over: Pass = ignore
+) -> Iterator[Path]:
+    """Yield a folder with the files of a folder or archive.
 
     A folder is given back as it is. Of an archive (zip or tar, compressed or not) the wanted files
     are unpacked to a temporary folder, which is gone afterwards.
@@ -56,6 +69,7 @@ def unpacked(source: Path, wanted: Wanted = lambda name: True) -> Iterator[Path]
     Args:
         source: A folder or an archive.
         wanted: Whether to unpack an entry, by its name with forward slashes.
+        pass_over: Is given the name of each file that is hidden or not wanted.
 
     Raises:
         CorpusError: There is no such path, it is no archive or a damaged one, an entry would leave
@@ -67,6 +81,10 @@ def unpacked(source: Path, wanted: Wanted = lambda name: True) -> Iterator[Path]
         'tests'
     """
     if source.is_dir():
+        for path in sorted(source.rglob("*")):
+            place = path.relative_to(source)
+            if path.is_file() and (is_hidden(place) or not wanted(place.as_posix())):
+                pass_over(place.as_posix())
         yield source
         return
     if not source.exists():
@@ -74,7 +92,7 @@ def unpacked(source: Path, wanted: Wanted = lambda name: True) -> Iterator[Path]
     with tempfile.TemporaryDirectory(prefix="discotag-") as name:
         folder = Path(name)
         try:
-            _unpack(source, folder, wanted)
+            _unpack(source, folder, wanted, pass_over)
         except CorpusError:
             raise
         except DAMAGED as error:
@@ -86,7 +104,24 @@ def unpacked(source: Path, wanted: Wanted = lambda name: True) -> Iterator[Path]
         yield folder
 
 
-def _unpack(source: Path, folder: Path, wanted: Wanted) -> None:
+def named(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of files, those of a folder with many of them as one count.
+
+    Example:
+        >>> named(["README", *(f"cadec/sct/{number}.ann" for number in range(1250))])
+        ('README', '1,250 files in cadec/sct')
+    """
+    folders: dict[PurePosixPath, list[str]] = defaultdict(list)
+    for name in names:
+        folders[PurePosixPath(name).parent].append(name)
+    shown: list[str] = []
+    for folder, inside in folders.items():
+        many = len(inside) > MAX_NAMED
+        shown += [f"{len(inside):,} files in {folder}"] if many else inside
+    return tuple(shown)
+
+
+def _unpack(source: Path, folder: Path, wanted: Wanted, pass_over: Pass) -> None:
     room = MAX_UNPACKED
     for number, entry in enumerate(_entries(source)):
         if number >= MAX_ENTRIES:
@@ -94,7 +129,8 @@ def _unpack(source: Path, folder: Path, wanted: Wanted) -> None:
         if not is_inside(entry.name) or "\0" in entry.name:
             _fail(source, f"the entry {entry.name!r} would be unpacked outside of its folder")
         name = PurePosixPath(entry.name.replace("\\", "/"))
-        if _is_hidden(name) or not wanted(str(name)):
+        if is_hidden(name) or not wanted(str(name)):
+            pass_over(str(name))
             continue
         stream = entry.content()
         if stream is None:
@@ -147,8 +183,8 @@ def _zip_content(packed: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes] | 
     return packed.open(info) if kind in (0, 8) else None
 
 
-def _is_hidden(name: PurePosixPath) -> bool:
-    """What desktop systems add to archives: `.DS_Store`, `__MACOSX/…`."""
+def is_hidden(name: PurePath) -> bool:
+    """Return whether a desktop system added this: `.DS_Store`, `__MACOSX/…`."""
     return any(part.startswith(".") or part == "__MACOSX" for part in name.parts)
 
 
