@@ -10,6 +10,7 @@ import torch
 
 from discotag.errors import DiscotagError
 from discotag.mentions import Sentence
+from discotag.model.files import find_model
 from discotag.model.network import Network
 from discotag.scheme import Scheme
 from discotag.training.batches import Marginals
@@ -39,7 +40,7 @@ def teach(
     device = "cuda" if torch.cuda.is_available() else "cpu"
     sums = [np.zeros((len(each.words), len(scheme.tags)), np.float32) for each in sentences]
     for folder in folders:
-        network = Network.from_pretrained(folder).to(device)
+        network = Network.from_pretrained(find_model(folder)).to(device)
         if network.layer.scheme != scheme:
             raise DiscotagError(
                 f"{folder}: a teacher must have the scheme of the student, {scheme}, but has "
