@@ -154,8 +154,11 @@ def train(
         typer.Option(help="Subwords that windows share. [128]", rich_help_panel=DATA),
     ] = None,
     distil: Annotated[
-        list[Path] | None,
-        typer.Option(help="A model to learn from too; again for more.", rich_help_panel=TEACHERS),
+        list[str] | None,
+        typer.Option(
+            help="A model to learn from too, as for --from; again for more.",
+            rich_help_panel=TEACHERS,
+        ),
     ] = None,
     distil_weight: Annotated[
         float | None,

@@ -183,7 +183,8 @@ def load(
     encoder, config = read_config(folder)
     choice = choose_runtime(folder, runtime, device)
     logger.info("%s: runtime %s: %s", folder, choice.runtime, choice.reason)
-    origin = Origin(folder, choice.runtime, device, choice.reason)
+    # Other processes may be in another folder.
+    origin = Origin(folder.absolute(), choice.runtime, device, choice.reason)
     if choice.runtime == "torch":
         _check_installed(folder, choice, device)
         check_device(device)  # before anything is built
@@ -234,6 +235,8 @@ def find_model(name: str | Path | None) -> Path:
 def find_folder(name: str | Path, hub_name: re.Pattern[str]) -> Path | None:
     """Return the folder that a name means, or None if it can only be a name on the hub.
 
+    A `Path` is always a folder.
+
     Raises:
         InvalidModel: It is a path, and there is no folder there.
     """
@@ -247,7 +250,7 @@ def find_folder(name: str | Path, hub_name: re.Pattern[str]) -> Path | None:
         is_file, inside = False, True
     if is_file:
         raise InvalidModel(f"{name}: is a file; give the folder of a model")
-    if inside or not hub_name.fullmatch(str(name)):
+    if inside or isinstance(name, Path) or not hub_name.fullmatch(name):
         raise InvalidModel(f"{name}: there is no such folder")
     return None
 

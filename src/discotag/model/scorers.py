@@ -103,8 +103,7 @@ class OnnxScorer:
         self.path = path
         self.device = device or "cpu"
         self.budget = CPU_BUDGET if len(providers) == 1 else GPU_BUDGET
-        weights = session.get_modelmeta().custom_metadata_map.get(ARC_WEIGHTS)
-        self.arc_weights = None if weights is None else np.array(json.loads(weights), np.float32)
+        self.arc_weights = _arc_weights(session, path, config)
 
     def __call__(self, input_ids: Numbers, attention_mask: Numbers) -> Numbers:
         """As `Scorer`."""
@@ -113,6 +112,21 @@ class OnnxScorer:
             return np.asarray(self.session.run(None, given)[0])
         except Exception as error:  # of many kinds, none of them public
             raise _failed(str(self.path), input_ids, error) from None
+
+
+def _arc_weights(session: Any, path: Path, config: ModelConfig) -> Numbers | None:
+    """Return the weights of arcs that a file keeps; raise if they are not those of the model."""
+    kept = session.get_modelmeta().custom_metadata_map.get(ARC_WEIGHTS)
+    arcs = len(config.scheme.grammar.arcs) if config.arc_weights else None
+    try:
+        weights = None if kept is None else np.array(json.loads(kept), np.float32)
+    except (ValueError, TypeError, RecursionError):
+        weights = np.zeros(0, np.float32)
+    if (None if weights is None else weights.shape) != (None if arcs is None else (arcs,)):
+        raise DiscotagError(
+            f"{path}: its weights on arcs are not those of config.json, which wants {arcs or 'none'}"
+        )
+    return weights
 
 
 class TorchScorer:

@@ -77,7 +77,7 @@ class Sources:
     train: Path
     dev: Path
     test: Path | None = None
-    teachers: tuple[Path, ...] = ()
+    teachers: tuple[str | Path, ...] = ()
     unlabelled: tuple[Path, ...] = ()
 
 
