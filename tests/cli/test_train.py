@@ -1,7 +1,6 @@
 import json
 
 import pytest
-import torch
 import typer
 from typer.testing import CliRunner
 
@@ -14,13 +13,7 @@ app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode="rich")
 app.command()(train)
 
 
-@pytest.fixture(autouse=True)
-def _one_thread():
-    """Threads cost more than they save on matrices this small."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")

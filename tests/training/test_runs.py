@@ -1,9 +1,7 @@
 import json
-import random
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,13 +10,28 @@ import torch
 
 from discotag.errors import DiscotagError
 from discotag.training import runs
-from discotag.training.checkpoints import COMPLETE, found_in, last_complete, remove_torn
+from discotag.training.checkpoints import COMPLETE, last_complete, remove_torn
 from discotag.training.progress import Silent
 from discotag.training.runs import RunError, Sources, run
 from discotag.training.settings import Settings
 from learnable import CROSSED, SENTENCES, learnable_encoder, sentence, write_jsonl
 
 FAST = {"epochs": 40, "rate": 5e-3, "batch_size": 2, "dropout": 0.1}
+KILL = """
+import os, signal
+from discotag.training import checkpoints
+from discotag.training.progress import Silent
+owner, _, name = "{0}".partition(".")
+real, calls = getattr(globals()[owner], name), []
+def killing(*arguments):
+    calls.append(None)
+    if len(calls) == {1}:
+        os.kill(os.getpid(), signal.SIGKILL)
+    real(*arguments)
+setattr(globals()[owner], name, killing)
+"""
+"""Kills the process, as `kill -9` does, when a function is called for the n-th time."""
+
 PROGRAM = """
 import json, sys
 from pathlib import Path
@@ -32,12 +45,7 @@ run(Sources(Path(train), Path(train)), Settings(**json.loads(settings)), Path(ou
 """
 
 
-@pytest.fixture(autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")
@@ -91,20 +99,26 @@ def test_a_run_leaves_what_it_promises(uninterrupted):
     assert not list(uninterrupted.rglob("*.bin"))
 
 
-def test_killed_at_any_moment_it_goes_on_to_the_same_weights(place, uninterrupted):
-    out, settings = place / "killed", _settings(place)
-    process = _start(place, out, settings)
-    folder = out / "checkpoints" / "seed-1"
-    while not found_in(folder) and process.poll() is None:
-        time.sleep(0.01)
-    delay = random.random()
-    time.sleep(delay)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-    assert not (out / "figures.json").exists(), f"finished before it was killed after {delay} s"
-    last = last_complete(folder)
+@pytest.mark.parametrize(
+    ("moment", "checkpoint"),
+    [
+        ("Silent.step 2", None),  # before there is a checkpoint
+        ("Silent.step 50", "checkpoint-48"),  # within an epoch
+        ("checkpoints.complete 3", "checkpoint-6"),  # with a checkpoint that is half written
+        ("checkpoints.remove_older 4", "checkpoint-12"),  # with two that are whole
+    ],
+)
+def test_killed_at_a_moment_it_goes_on_to_the_same_weights(
+    place, tmp_path, uninterrupted, moment, checkpoint
+):
+    out, settings = tmp_path / "killed", _settings(place)
+    process = _start(place, out, settings, "-c", KILL.format(*moment.split()) + PROGRAM)
+    _, errors = process.communicate()
+    assert process.returncode == -signal.SIGKILL, errors
+    last = last_complete(out / "checkpoints" / "seed-1")
+    assert (last and last.name) == checkpoint
     figures = run(Sources(place / "train.jsonl", place / "train.jsonl"), settings, out, Silent())
-    assert _weights(out) == _weights(uninterrupted), f"killed after {delay} s, at {last}"
+    assert _weights(out) == _weights(uninterrupted)
     before = json.loads((uninterrupted / "figures.json").read_text())
     assert figures["seeds"][0]["epochs"] == before["seeds"][0]["epochs"]
 
@@ -127,10 +141,11 @@ def test_a_finished_run_and_other_settings_and_data_get_one_line(place, uninterr
     sources = Sources(place / "train.jsonl", place / "train.jsonl")
     with pytest.raises(RunError, match="holds a finished run; give another folder"):
         run(sources, _settings(place), uninterrupted, Silent())
-    runs.claim(tmp_path / "run", _settings(place, rate=1.0), sources.digests(), write=True)
-    runs.claim(tmp_path / "run", _settings(place), sources.digests(), write=True)  # not begun yet
+    digests = runs.find_digests(sources, _settings(place))
+    runs.claim(tmp_path / "run", _settings(place, rate=1.0), digests, write=True)
+    runs.claim(tmp_path / "run", _settings(place), digests, write=True)  # not begun yet
     (tmp_path / "run" / "checkpoints" / "seed-1" / "checkpoint-3").mkdir(parents=True)
-    runs.claim(tmp_path / "run", _settings(place), sources.digests(), write=True)
+    runs.claim(tmp_path / "run", _settings(place), digests, write=True)
     with pytest.raises(RunError, match=r"other settings \(rate was 0\.005\); give"):
         run(sources, _settings(place, rate=1e-3), tmp_path / "run", Silent())
     other = write_jsonl(SENTENCES[:2], tmp_path / "other.jsonl")

@@ -36,7 +36,7 @@ def export(
 
     [bold]Examples[/bold]
 
-    discotag export runs/psytar/best small-model/
+    discotag export run/model small-model/
 
     discotag export model/ model/ --texts reviews.txt --json
     """
@@ -47,7 +47,7 @@ def export(
 
     read_config(model)  # before PyTorch is loaded, which takes seconds
     check_weights(model)
-    from discotag.model.export import SAMPLE
+    from discotag.model.agreement import SAMPLE
     from discotag.model.export import export as write
 
     sample = SAMPLE if texts is None else tuple(_lines(texts))
