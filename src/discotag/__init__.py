@@ -8,9 +8,9 @@ from discotag.mentions import Document, InvalidMention, InvalidSentence, Mention
 from discotag.scheme import IllFormed, Incompatible, Scheme
 
 if TYPE_CHECKING:
-    from discotag.model.files import load as load
     from discotag.model.layer import TaggingLayer as TaggingLayer
-    from discotag.model.tagger import Tagger as Tagger
+    from discotag.prediction.loading import load as load
+    from discotag.prediction.tagger import Tagger as Tagger
 
 __version__ = "0.1.0"
 
@@ -38,11 +38,11 @@ __all__ = [
 def __getattr__(name: str) -> object:
     """Import a name that needs more than the standard library when it is first asked for."""
     if name == "load":
-        from discotag.model.files import load
+        from discotag.prediction.loading import load
 
         return load
     if name == "Tagger":
-        from discotag.model.tagger import Tagger
+        from discotag.prediction.tagger import Tagger
 
         return Tagger
     if name == "TaggingLayer":

@@ -38,6 +38,8 @@ class Mention:
         label: What kind of mention this is; not empty.
         fragments: Half-open word ranges, at least one.
         text: The words of the mention; a `Sentence` fills it in.
+        spans: The characters of each fragment in the document's text, half-open; a `Sentence` fills
+            them in where its text is known.
         score: The probability a model gave to this mention.
 
     Raises:
@@ -54,6 +56,7 @@ class Mention:
     fragments: tuple[Fragment, ...]
     text: str | None = field(default=None, kw_only=True)
     score: float | None = field(default=None, kw_only=True)
+    spans: tuple[Fragment, ...] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if not isinstance(self.label, str) or not self.label or not self.label.isprintable():
@@ -84,7 +87,24 @@ class Mention:
     def shifted(self, by: int) -> Mention:
         """The same mention, `by` words further on."""
         moved = tuple((start + by, end + by) for start, end in self.fragments)
-        return Mention(self.label, moved, text=self.text, score=self.score)
+        return Mention(self.label, moved, text=self.text, score=self.score, spans=self.spans)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the mention as plain data; what is not known is left out.
+
+        Example:
+            >>> toes = Mention("ADR", [(0, 1)])
+            >>> sentence = Sentence(["toes"], [toes], text="toes", offsets=[(0, 4)])
+            >>> sentence.mentions[0].to_dict()
+            {'label': 'ADR', 'text': 'toes', 'spans': [[0, 4]], 'fragments': [[0, 1]]}
+        """
+        data: dict[str, Any] = {"label": self.label}
+        if self.text is not None:
+            data["text"] = self.text
+        if self.spans is not None:
+            data["spans"] = [list(span) for span in self.spans]
+        data["fragments"] = [list(fragment) for fragment in self.fragments]
+        return data if self.score is None else data | {"score": self.score}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mention):
@@ -143,10 +163,22 @@ class Sentence:
             raise InvalidSentence("a sentence has both text and offsets, or neither")
         if self.text is not None and self.offsets is not None:
             object.__setattr__(self, "offsets", _checked_offsets(self))
-        mentions = sorted(self.mentions)
-        for mention in mentions:
+        self._take(self.mentions)
+
+    def with_mentions(self, mentions: Iterable[Mention]) -> Sentence:
+        """Return the same sentence with other mentions."""
+        new = object.__new__(Sentence)
+        # Words, text and offsets were checked when this sentence was made.
+        for name in ("words", "text", "offsets", "start"):
+            object.__setattr__(new, name, getattr(self, name))
+        new._take(mentions)
+        return new
+
+    def _take(self, mentions: Iterable[Mention]) -> None:
+        taken = sorted(mentions)
+        for mention in taken:
             check_inside(mention, len(self.words))
-        object.__setattr__(self, "mentions", tuple(self._spelt(m) for m in mentions))
+        object.__setattr__(self, "mentions", tuple(self._spelt(each) for each in taken))
 
     def characters(self, mention: Mention) -> tuple[Fragment, ...]:
         """The fragments of a mention as character ranges of the document's text.
@@ -184,15 +216,21 @@ class Sentence:
         return data if mention.score is None else data | {"score": mention.score}
 
     def _spelt(self, mention: Mention) -> Mention:
+        """Return a mention with its text, and its spans if the text of the sentence is known."""
+        spans = None
         if self.text is None or self.offsets is None:
             parts = [word for start, end in mention.fragments for word in self.words[start:end]]
         else:
             offsets, text = self.offsets, self.text
-            parts = [text[offsets[s][0] : offsets[e - 1][1]] for s, e in mention.fragments]
+            inner = [(offsets[first][0], offsets[end - 1][1]) for first, end in mention.fragments]
+            parts = [text[start:end] for start, end in inner]
+            spans = tuple((self.start + start, self.start + end) for start, end in inner)
         spelling = " ".join(parts)
-        if mention.text == spelling:
+        if mention.text == spelling and mention.spans == spans:
             return mention
-        return Mention(mention.label, mention.fragments, text=spelling, score=mention.score)
+        return Mention(
+            mention.label, mention.fragments, text=spelling, score=mention.score, spans=spans
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,8 +47,8 @@ def export(
 
     read_config(model)  # before PyTorch is loaded, which takes seconds
     check_weights(model)
-    from discotag.model.agreement import SAMPLE
-    from discotag.model.export import export as write
+    from discotag.export import SAMPLE
+    from discotag.export import export as write
 
     sample = SAMPLE if texts is None else tuple(_lines(texts))
     print("exporting, which takes a while …", file=sys.stderr)

@@ -36,7 +36,7 @@ from discotag.errors import DiscotagError
 from discotag.mentions import Document
 
 if TYPE_CHECKING:
-    from discotag.model.tagger import Tagger
+    from discotag.prediction.tagger import Tagger
 
 TERMINAL: Final = "terminal"
 ENDINGS: Final = {ending: name for ending, name in BY_SUFFIX.items() if ending != ".json"}
@@ -167,14 +167,14 @@ def predict(
     )
     if out is not None:
         _check_output(out, form, source, resume, force)
-    from discotag.model.files import load
+    from discotag.prediction.loading import load
 
     tagger = load(model, runtime=runtime, device=device)
     settings = {
         "discotag": __version__,
         "model": _model_digest(tagger),
-        "runtime": tagger.origin.runtime if tagger.origin else None,
-        "device": str(tagger.scorer.device),
+        "runtime": tagger.runtime.name,
+        "device": tagger.runtime.device,
         "--format": form,
         "--min-score": min_score,
         "--from": input_format,
@@ -436,7 +436,7 @@ def _say_replaced(out: Path, mentions: int, documents: int) -> None:
 @contextmanager
 def _one_line_warnings() -> Iterator[None]:
     """Show warnings about mention sets that were left out as lines for users."""
-    from discotag.model.decoding import TooManyMentions
+    from discotag.prediction.decoding import TooManyMentions
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", TooManyMentions)

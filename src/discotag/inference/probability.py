@@ -186,9 +186,7 @@ def _log_containing(
         yield tools.log_sum(before[starts, :, rows].T + begun, 0), chosen
 
 
-def _prepared(
-    tools: Toolbox, scores: Array, weights: Array | None
-) -> tuple[Array, Array | None]:
+def _prepared(tools: Toolbox, scores: Array, weights: Array | None) -> tuple[Array, Array | None]:
     """Return scores and weights as `sweep` wants them, without -inf: gradients can pass."""
     ready, padded = tools.prepared(scores, weights)
     return ready.clip(FORBIDDEN), padded

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json
-import logging
 import re
 import shutil
 import tempfile
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final
 
 from discotag.errors import DiscotagError
-from discotag.model.card import card
 from discotag.model.config import KEY, ModelConfig
-from discotag.model.pieces import InvalidTokenizer, Pieces
-from discotag.scheme import SchemeError
-
-if TYPE_CHECKING:
-    from discotag.model.tagger import Tagger
+from discotag.model.model_card import card
+from discotag.model.tokenizer import WordTokenizer
 
 CONFIG: Final = "config.json"
 WEIGHTS: Final = "model.safetensors"
@@ -55,19 +50,9 @@ MOST_CONFIG_BYTES: Final = 1 << 24
 MOST_OF_MESSAGE: Final = 300
 """Characters of what a library says of an error: some list all that they know."""
 
-logger = logging.getLogger(__name__)
-
 
 class InvalidModel(DiscotagError):
     """A folder that holds no model, or one that cannot be used."""
-
-
-class Choice(NamedTuple):
-    """How a model is run, and why so."""
-
-    runtime: str
-    file: str
-    reason: str
 
 
 def read_json(folder: Path) -> Any:
@@ -118,13 +103,13 @@ def read_config(folder: Path) -> tuple[dict[str, Any], ModelConfig]:
 
 
 def write_texts(
-    folder: Path, encoder_config: dict[str, Any], config: ModelConfig, pieces: Pieces
+    folder: Path, encoder_config: dict[str, Any], config: ModelConfig, tokenizer: WordTokenizer
 ) -> None:
     """Write all of a model but its weights: `config.json`, `tokenizer.json` and the card."""
     folder.mkdir(parents=True, exist_ok=True)
     data = encoder_config | {KEY: config.as_data()}
     (folder / CONFIG).write_text(json.dumps(data, indent=2) + "\n", "utf-8")
-    (folder / TOKENIZER).write_text(pieces.as_json(), "utf-8")
+    (folder / TOKENIZER).write_text(tokenizer.as_json(), "utf-8")
     (folder / CARD).write_text(card(config), "utf-8")
 
 
@@ -146,61 +131,6 @@ def most_exact(folder: Path) -> Path:
     """Return the most exact file of weights that a model has; raises as `check_weights`."""
     files = (folder / file for file in RUNTIMES.values())
     return next((each for each in files if each.is_file()), None) or check_weights(folder)
-
-
-def load(
-    name: str | Path | None = None, *, runtime: str | None = None, device: str | None = None
-) -> Tagger:
-    """Load a model.
-
-    What a folder means depends neither on what is installed nor on exports that are added to it:
-    by default the most exact weights that it has are used, `model.safetensors` (PyTorch) before
-    `model.onnx` before `model_int8.onnx`. The choice and its reason are in `repr(tagger)` and are
-    logged at level info.
-
-    Args:
-        name: A folder, or a name on the Hugging Face hub (`owner/name`). By default, or as
-            `bundled`, the model that comes with the package.
-        runtime: `torch`, or `onnx` or `onnx-int8`, which need no PyTorch. On PyTorch a folder
-            without `model.safetensors` is used too: the weights are taken from its ONNX file.
-            By default as above, but `torch` for a device other than the CPU.
-        device: `cpu` or `cuda`, or what else PyTorch knows.
-
-    Raises:
-        InvalidModel: There is no such model, or a file of it is missing or damaged.
-
-    Example:
-        >>> load("no/such/folder")
-        Traceback (most recent call last):
-        discotag.model.files.InvalidModel: no/such/folder: there is no such folder
-    """
-    from discotag.model.scorers import OnnxScorer, check_device
-    from discotag.model.tagger import Origin, Tagger
-
-    if runtime is not None and runtime not in RUNTIMES:
-        raise InvalidModel(f"runtime must be one of {', '.join(RUNTIMES)}, got {runtime!r}")
-    folder = find_model(name)
-    encoder, config = read_config(folder)
-    choice = choose_runtime(folder, runtime, device)
-    logger.info("%s: runtime %s: %s", folder, choice.runtime, choice.reason)
-    # Other processes may be in another folder.
-    origin = Origin(folder.absolute(), choice.runtime, device, choice.reason)
-    if choice.runtime == "torch":
-        _check_installed(folder, choice, device)
-        check_device(device)  # before anything is built
-        from discotag.model.network import Network
-
-        return Tagger.from_network(Network.from_pretrained(folder), device, origin=origin)
-    pieces = Pieces.from_file(folder / TOKENIZER, config)
-    try:
-        pieces.fit_encoder(encoder.get("vocab_size"), encoder.get("pad_token_id"))
-    except InvalidTokenizer as error:
-        raise InvalidModel(f"{folder / TOKENIZER}: {error}") from None
-    scorer = OnnxScorer(folder / choice.file, config, device)
-    try:
-        return Tagger(config, pieces, scorer, origin=origin)
-    except SchemeError as error:
-        raise InvalidModel(f"{folder / CONFIG}: {error}") from None
 
 
 def find_model(name: str | Path | None) -> Path:
@@ -253,50 +183,6 @@ def find_folder(name: str | Path, hub_name: re.Pattern[str]) -> Path | None:
     if inside or isinstance(name, Path) or not hub_name.fullmatch(name):
         raise InvalidModel(f"{name}: there is no such folder")
     return None
-
-
-def choose_runtime(folder: Path, runtime: str | None, device: str | None) -> Choice:
-    """Choose how to run a model; `load` says by which rule.
-
-    Raises:
-        InvalidModel: The folder has no file for it.
-    """
-    if runtime is None and device not in (None, "cpu"):
-        file = most_exact(folder).name
-        return Choice("torch", file, f"device {device} is for PyTorch; weights from {file}")
-    if runtime is None:
-        there = [each for each, file in RUNTIMES.items() if (folder / file).is_file()]
-        if not there:
-            check_weights(folder)
-        file = RUNTIMES[there[0]]
-        others = " and ".join(RUNTIMES[each] for each in there[1:])
-        reason = f"more exact than {others}" if others else "its only file of weights"
-        return Choice(there[0], file, f"{file} is {reason}")
-    file = most_exact(folder).name if runtime == "torch" else RUNTIMES[runtime]
-    if not (folder / file).is_file():
-        raise InvalidModel(
-            f"{folder}: has no {file} for runtime {runtime!r}; discotag export writes it"
-        )
-    return Choice(runtime, file, f"it was asked for; weights from {file}")
-
-
-def _check_installed(folder: Path, choice: Choice, device: str | None) -> None:
-    """Raise `InvalidModel` if PyTorch, or what reads the weights for it, is not installed."""
-    needed = ["torch", "transformers", *([] if choice.file == WEIGHTS else ["onnx"])]
-    missing = [name for name in needed if find_spec(name) is None]
-    if not missing:
-        return
-    exports = [each for each in ("onnx", "onnx-int8") if (folder / RUNTIMES[each]).is_file()]
-    if exports and device in (None, "cpu"):
-        hint = f"or use what was exported: runtime {exports[0]!r}"
-    elif exports:
-        hint = "or leave out the device to predict on the CPU"
-    else:
-        hint = "or export the model where PyTorch is installed: discotag export"
-    raise InvalidModel(
-        f"{folder}: runtime 'torch' ({choice.reason}) needs {', '.join(missing)}: "
-        f"pip install 'discotag[train]'; {hint}"
-    )
 
 
 def copy_model(source: Path, target: Path) -> None:

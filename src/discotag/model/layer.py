@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from discotag.errors import DiscotagError
-from discotag.inference.backends import torch_backend as backend
 from discotag.inference import gold as gold_module
+from discotag.inference.backends import torch_backend as backend
 from discotag.inference.gold import GoldBatch, collate_gold, gold_scores
 from discotag.mentions import Mention, check_inside
 from discotag.model.objectives import Objective
@@ -183,8 +183,8 @@ class TaggingLayer(nn.Module):
             (batch, most mentions of a sentence), in the order of iteration, 0 where a sentence has
             fewer.
         """
-        scores = self._levelled(scores, mask)
         mask = self._checked(scores, mask)
+        scores = self.levelled(scores)
         self._check_possible(
             backend.log_partition(self.scheme.grammar, scores.detach(), mask, self.arc_weights)
         )
@@ -252,9 +252,10 @@ class TaggingLayer(nn.Module):
             raise InvalidScores(f"{objective} needs known_slots")
         if objective in (Objective.SOFT_EM, Objective.HARD_EM) and known_slots is not None:
             raise InvalidScores(f"{objective} takes no known_slots; weakly_{objective} does")
-        scores = self._levelled(scores, mask)
-        total = self.log_partition(scores, mask)
         mask = self._checked(scores, mask)
+        scores = self.levelled(scores)
+        total = backend.log_partition(self.scheme.grammar, scores, mask, self.arc_weights)
+        self._check_possible(total)
         lengths, order = self._words(scores, mask)
         self._check_number("gold", gold, scores)
         if known_slots is not None:
@@ -264,9 +265,7 @@ class TaggingLayer(nn.Module):
                 f"gold tags must have shape {tuple(scores.shape[:2])}, got {tuple(gold.shape)}"
             )
         batch = self._gold(gold, mask, lengths, objective, known_slots)
-        best = objective.uses_best_naming
-        scored = gold_scores(backend.TOOLS, batch, order, scores, self.arc_weights, best=best)
-        losses = total - scored
+        losses = total - self.gold_scores(scores, batch, objective, order)
         if reduction == "none":
             return losses
         if reduction == "sum":
@@ -274,6 +273,36 @@ class TaggingLayer(nn.Module):
         return losses.sum() / max(1, len(lengths) if reduction == "mean" else sum(lengths))
 
     forward = loss
+
+    @_eager
+    def gold_scores(
+        self,
+        scores: Tensor,
+        gold: GoldBatch,
+        objective: Objective,
+        order: Tensor | None = None,
+    ) -> Tensor:
+        """Return the score that an objective gives to gold mentions, (batch,).
+
+        `log_partition` minus this is the loss. For callers that keep the gold of sentences, as
+        `discotag.inference.gold` finds it; nothing is checked.
+
+        Args:
+            scores: (batch, words, tags).
+            gold: The gold of the batch.
+            objective: The objective.
+            order: (batch, words): the position of each word, where a mask leaves some out; by
+                default words are where they are counted.
+        """
+        kind = torch.promote_types(scores.dtype, torch.float32)
+        weights = None if self.arc_weights is None else self.arc_weights.to(kind)
+        return cast(
+            Tensor,
+            gold_scores(
+                backend.TOOLS, gold, order, scores.to(kind), weights,
+                best=objective.uses_best_naming,
+            ),
+        )  # fmt: skip
 
     def _gold(
         self,
@@ -310,15 +339,12 @@ class TaggingLayer(nn.Module):
                 )
         return frozenset(slots.items())
 
-    def _levelled(self, scores: Tensor, mask: Tensor | None) -> Tensor:
-        """The scores less the highest of each word, in at least single precision.
+    def levelled(self, scores: Tensor) -> Tensor:
+        """Return the scores less the highest of each word, in at least single precision.
 
         That changes no difference between two log-sums, and leaves more digits for it.
         """
-        self._checked(scores, mask)
-        highest = scores.detach().amax(2, keepdim=True)
-        highest = torch.where(highest.isfinite(), highest, 0.0)
-        return scores.to(torch.promote_types(scores.dtype, torch.float32)) - highest
+        return backend.TOOLS.levelled(scores)
 
     def _taggings(self, gold: Tensor, mask: Tensor | None) -> list[tuple[str, ...]]:
         """Gold given as indices, by name, without those under no mask."""

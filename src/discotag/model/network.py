@@ -22,7 +22,7 @@ from discotag.model.files import (
     write_texts,
 )
 from discotag.model.layer import TaggingLayer
-from discotag.model.pieces import InvalidTokenizer, Pieces
+from discotag.model.tokenizer import InvalidTokenizer, WordTokenizer
 from discotag.scheme import SchemeError
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Network(nn.Module):
 
     Attributes:
         config: With windows that fit the encoder.
-        pieces: What makes subwords of words.
+        tokenizer: What makes subwords of words.
         layer: The tagging layer, which makes mentions of scores, and losses.
     """
 
@@ -58,9 +58,9 @@ class Network(nn.Module):
         if getattr(encoder, "pooler", None) is not None:
             encoder.pooler = None  # type: ignore[assignment]
         self.config = _fitted(config, encoder)
-        self.pieces = Pieces.from_json(tokenizer, self.config)
+        self.tokenizer = WordTokenizer.from_json(tokenizer, self.config)
         embeddings = getattr(encoder.get_input_embeddings(), "num_embeddings", None)
-        self.pieces.fit_encoder(embeddings, encoder.config.pad_token_id)
+        self.tokenizer.fit_encoder(embeddings, encoder.config.pad_token_id)
         self.encoder = encoder
         self.dropout = nn.Dropout(config.dropout)
         self.linear = nn.Linear(encoder.config.hidden_size, len(config.scheme.tags))
@@ -73,16 +73,33 @@ class Network(nn.Module):
         windows: Tensor,
         positions: Tensor,
         mask: Tensor | None = None,
+        *,
+        windows_at_once: int | None = None,
     ) -> Tensor:
-        """Scores, (batch, words, tags), in float32; `collate` says what the arguments are.
+        """Return the scores of words, (batch, words, tags), in float32.
 
-        `mask` is not looked at: it is there so that a batch can be given as it is. Where it does
-        not hold, scores mean nothing.
+        The arguments are those of a `discotag.model.tokenizer.Batch`.
+
+        Args:
+            input_ids: (windows, subwords).
+            attention_mask: (windows, subwords).
+            windows: (batch, words).
+            positions: (batch, words).
+            mask: Not looked at; scores where it does not hold mean nothing.
+            windows_at_once: Give so many windows to the encoder at a time, to bound its memory.
         """
-        return self._score(self._hidden(input_ids, attention_mask)[windows, positions])
+        if windows_at_once is None:
+            return self._score(self._hidden(input_ids, attention_mask)[windows, positions])
+        scores = torch.zeros(*windows.shape, self.linear.out_features, device=input_ids.device)
+        for first in range(0, len(input_ids), windows_at_once):
+            part = slice(first, first + windows_at_once)
+            hidden = self._hidden(input_ids[part], attention_mask[part])
+            here = (windows >= first) & (windows < first + windows_at_once)
+            scores[here] = self._score(hidden[windows[here] - first, positions[here]])
+        return scores
 
     def score_subwords(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Scores of every subword, (windows, subwords, tags), in float32."""
+        """Return the scores of every subword, (windows, subwords, tags), in float32."""
         return self._score(self._hidden(input_ids, attention_mask))
 
     def _hidden(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
@@ -123,7 +140,7 @@ class Network(nn.Module):
         folder = Path(folder)
         data = self.encoder.config.to_dict()
         data.pop("_name_or_path", None)  # a path on the machine of training is nobody's business
-        write_texts(folder, data, self.config, self.pieces)
+        write_texts(folder, data, self.config, self.tokenizer)
         save_model(self, str(folder / WEIGHTS))
         (folder / WEIGHTS).chmod((folder / CONFIG).stat().st_mode)  # not for the owner alone
 

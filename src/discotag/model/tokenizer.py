@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final, NamedTuple
@@ -119,8 +119,7 @@ class EncodedSentences:
         """Return the windows of one sentence."""
         first, last = self.first_windows[number : number + 2]
         bounds = self.window_starts[first : last + 1].tolist()
-        flat = self.subwords.tolist()
-        return [flat[start:end] for start, end in zip(bounds, bounds[1:], strict=False)]
+        return [self.subwords[start:end].tolist() for start, end in pairwise(bounds)]
 
     def batch(self, numbers: npt.ArrayLike) -> Batch:
         """Return some of the sentences, padded to the longest."""
@@ -298,7 +297,9 @@ class WordTokenizer:
             self.pad_id,
         )
 
-    def _joined(self, subwords: Indices, begins: Indices, sizes: Indices) -> tuple[Indices, Indices]:
+    def _joined(
+        self, subwords: Indices, begins: Indices, sizes: Indices
+    ) -> tuple[Indices, Indices]:
         """Return the subwords of windows with special ones around them, and where windows begin."""
         before, after = len(self.before), len(self.after)
         window_starts = _starts(sizes + before + after)
@@ -415,7 +416,7 @@ def _special_ids(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
 
 
 def _with_prefix_spaces(text: str) -> str:
-    """Make byte-level tokenizers put a space before a word; else they read it as the rest of one."""
+    """Make byte-level tokenizers put a space before each word, so that it begins a word."""
     data = json.loads(text)
     waiting = [data.get("pre_tokenizer")]
     while waiting:

@@ -183,9 +183,7 @@ class Decoder:
         for row, each in enumerate(found):
             for mentions in each:
                 length = int(lengths[row])
-                golds.append(
-                    find_gold(self.scheme, length, mentions, frozenset(), True, weighted)
-                )
+                golds.append(find_gold(self.scheme, length, mentions, frozenset(), True, weighted))
                 rows.append(row)
         taken = self.backend.take(scores, np.array(rows, dtype=np.int64))
         return gold_scores(self.backend.TOOLS, collate_gold(golds), None, taken, self.weights)

@@ -5,8 +5,6 @@ Neither library is imported with this module.
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -19,6 +17,7 @@ from discotag.errors import DiscotagError
 from discotag.inference.backends import numpy_backend
 from discotag.inference.toolbox import Array
 from discotag.model.config import ModelConfig
+from discotag.model.onnx_session import open_session, read_arc_weights
 from discotag.model.tokenizer import Batch
 
 if TYPE_CHECKING:
@@ -44,17 +43,8 @@ GPU_DEPTH: Final = 4
 """Batches under way on a GPU: one is encoded, one decoded, one has its mentions read, and one its
 probabilities computed."""
 
-MAX_THREADS: Final = 8
-"""With more threads, the matrices of such a batch are too small to share."""
-
-ORT_OPT_OUT: Final = "ORT_DISABLE_TELEMETRY"
-"""Set by `discotag` as it is imported."""
-
 MAX_MESSAGE: Final = 300
 """Characters of what a library says of an error: some list the nodes of a graph."""
-
-ARC_WEIGHTS: Final = "arc_weights"
-"""The key of the arcs' weights in the metadata of an ONNX file."""
 
 
 class Runtime(Protocol):
@@ -67,7 +57,6 @@ class Runtime(Protocol):
         depth: Batches that should be under way at a time.
         look_ahead: Batches' worth of words that should be read at a time.
         backend: The functions of `discotag.inference.backends` for its scores.
-        arc_weights: The weights of the arcs of the scheme's grammar, for the backend.
     """
 
     name: str
@@ -76,7 +65,10 @@ class Runtime(Protocol):
     depth: int
     look_ahead: int
     backend: ModuleType
-    arc_weights: Array | None
+
+    @property
+    def arc_weights(self) -> Array | None:
+        """Return the weights of the arcs of the scheme's grammar, for the backend."""
 
     def scores(self, batch: Batch) -> Array:
         """Return the scores of words, (batch, words, tags) in float32, on the device."""
@@ -97,53 +89,18 @@ class OnnxRuntime:
 
     depth = 1
     look_ahead = CPU_LOOK_AHEAD
-    backend = numpy_backend
+    backend: ModuleType = numpy_backend
 
     def __init__(
         self, path: Path, config: ModelConfig, name: str = "onnx", device: str | None = None
     ) -> None:
-        import onnxruntime  # type: ignore[import-untyped]
-
-        if os.environ.get(ORT_OPT_OUT) == "1":  # imported before discotag has set it
-            onnxruntime.disable_telemetry_events()
-        providers = ["CPUExecutionProvider"]
-        if device is not None and device.startswith("cuda"):
-            if "CUDAExecutionProvider" not in onnxruntime.get_available_providers():
-                raise DiscotagError(
-                    "this onnxruntime cannot use CUDA: that needs a GPU and onnxruntime-gpu; leave "
-                    "out the device to predict on the CPU"
-                )
-            providers.insert(0, "CUDAExecutionProvider")
-        elif device not in (None, "cpu"):
-            raise DiscotagError(f"with onnxruntime the device is cpu or cuda, got {device!r}")
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads()
-        options.inter_op_num_threads = 1
-        options.enable_cpu_mem_arena = False  # it never gives back what one long text needed
-        options.enable_mem_pattern = False  # nor do patterns, one for every size of batch
-        options.log_severity_level = 3
-        if not path.is_file():
-            raise DiscotagError(f"{path}: there is no such file")
-        try:
-            session = onnxruntime.InferenceSession(path, options, providers=providers)
-        except Exception as error:  # of many kinds, none of them public
-            line = " ".join(str(error).split())
-            raise DiscotagError(f"{path}: onnxruntime cannot load it: {line}") from None
-        names = {each.name for each in session.get_inputs()}
-        tags = session.get_outputs()[0].shape[-1]
-        if names != {"input_ids", "attention_mask"} or tags != len(config.scheme.tags):
-            raise DiscotagError(
-                f"{path}: takes {', '.join(sorted(names))} and gives {tags} tags; it is not an "
-                f"export of a model with {len(config.scheme.tags)} tags: discotag export writes one"
-            )
+        self.session = open_session(path, len(config.scheme.tags), device)
         self.name = name
         self.device = device or "cpu"
-        self.session = session
         self.path = path
         self.tags = len(config.scheme.tags)
-        self.budget = CPU_BUDGET if len(providers) == 1 else GPU_BUDGET
-        weights = session.get_modelmeta().custom_metadata_map.get(ARC_WEIGHTS)
-        self.arc_weights = None if weights is None else np.array(json.loads(weights), np.float32)
+        self.budget = CPU_BUDGET if self.device == "cpu" else GPU_BUDGET
+        self.arc_weights = read_arc_weights(self.session)
 
     def scores(self, batch: Batch) -> Numbers:
         """Return the scores of words; see `Runtime`."""
@@ -158,9 +115,7 @@ class OnnxRuntime:
             raise _failed(str(self.path), given["input_ids"].shape, error) from None
 
 
-def in_portions(
-    batch: Batch, budget: int, tags: int, score: Callable[[slice], Numbers]
-) -> Numbers:
+def in_portions(batch: Batch, budget: int, tags: int, score: Callable[[slice], Numbers]) -> Numbers:
     """Return the scores of words from those of all subwords, some windows at a time."""
     rows, width = batch.input_ids.shape
     step = max(1, budget // max(1, width))
@@ -184,6 +139,7 @@ class TorchRuntime:
         device: As PyTorch names it; None for a GPU if there is one.
         own: Whether nothing else uses the network: its encoder then keeps its weights in bfloat16
             as well. A network that is being trained is left as it is.
+        half: Whether to compute in bfloat16; by default on a GPU that has it.
 
     Raises:
         DiscotagError: PyTorch cannot use the device.
@@ -191,7 +147,14 @@ class TorchRuntime:
 
     name = "torch"
 
-    def __init__(self, network: Network, device: str | None = None, *, own: bool = False) -> None:
+    def __init__(
+        self,
+        network: Network,
+        device: str | None = None,
+        *,
+        own: bool = False,
+        half: bool | None = None,
+    ) -> None:
         import torch
 
         from discotag.inference.backends import torch_backend
@@ -203,12 +166,12 @@ class TorchRuntime:
         self.device = device
         self.network = network.to(self._device)
         on_gpu = self._device.type == "cuda"
-        half = on_gpu and torch.cuda.is_bf16_supported()
-        self.own = own
+        if half is None:
+            half = on_gpu and torch.cuda.is_bf16_supported()
         if own:
             network.eval()
             if half:
-                network.encoder.to(torch.bfloat16)
+                network.encoder.bfloat16()
         self._autocast = half and not own
         self.budget = GPU_BUDGET if on_gpu else CPU_BUDGET
         self.depth = GPU_DEPTH if on_gpu else 1
@@ -275,17 +238,3 @@ def _failed(what: str, shape: tuple[int, ...], error: Exception) -> DiscotagErro
     return DiscotagError(
         f"{what}: cannot score {windows} windows of {subwords} subwords: {line[:MAX_MESSAGE]}"
     )
-
-
-def threads() -> int:
-    """Return how many threads the encoder uses: the cores this process may run on, up to a bound.
-
-    `OMP_NUM_THREADS` sets it.
-    """
-    wanted = os.environ.get("OMP_NUM_THREADS", "")
-    if wanted.isdecimal() and int(wanted) > 0:
-        return int(wanted)
-    cores = (
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    )
-    return min(cores, MAX_THREADS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
@@ -368,7 +368,9 @@ class Tagger:
         decoder = Decoder(self.scheme, runtime.backend, runtime.arc_weights)
         waiting: deque[_Portion[R]] = deque()
 
-        def on_batch(portion: _Portion[R], encoded: EncodedSentences, numbers: Indices) -> Work[None]:
+        def on_batch(
+            portion: _Portion[R], encoded: EncodedSentences, numbers: Indices
+        ) -> Work[None]:
             batch = encoded.batch(numbers)
             found = yield from work(decoder, runtime.scores(batch), batch.lengths)
             for number, each in zip(numbers.tolist(), found, strict=True):
@@ -462,7 +464,7 @@ def _rebuilt(document: Document, mentions: Sequence[Sequence[Mention]]) -> Docum
     if not any(mentions) and not any(each.mentions for each in document.sentences):
         return document
     pairs = zip(document.sentences, mentions, strict=True)
-    return document.with_sentences(tuple(each.with_mentions(found) for each, found in pairs))
+    return replace(document, sentences=tuple(each.with_mentions(found) for each, found in pairs))
 
 
 def _check_items(items: object) -> None:

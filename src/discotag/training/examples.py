@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
+import numpy as np
+
+from discotag.inference.gold import find_gold
 from discotag.lexicon import silver_slots
 from discotag.mentions import Sentence
 from discotag.model.network import Network
-from discotag.training.batches import Example, Marginals
+from discotag.model.objectives import Objective
+from discotag.training.batching import Examples, Marginals
 from discotag.training.data import read_lexicon
 from discotag.training.settings import Settings
 
@@ -19,29 +23,38 @@ def make_examples(
     *,
     unlabelled: Sequence[Sentence] = (),
     teacher: Sequence[Marginals] | None = None,
-) -> list[Example]:
-    """Cut sentences into subwords, and add what is known of slots and what teachers say.
+) -> Examples:
+    """Cut sentences into subwords, and find their gold tags under the objective.
 
     Args:
-        network: Whose subwords they are.
-        sentences: They fit the scheme of the network.
-        settings: Whether a lexicon names slots, and which.
+        network: The network whose subwords they are.
+        sentences: Sentences that fit the scheme of the network.
+        settings: The objective, and the lexicon that names slots.
         unlabelled: Sentences of which only teachers say what is in them.
         teacher: The probabilities of tags, of the sentences and then of the unlabelled ones.
     """
-    everything = [*sentences, *unlabelled]
-    encoded = network.pieces.encode([each.words for each in everything])
-    slots: list[Mapping[int, int]] = [{} for _ in everything]
-    if settings.objective.startswith("weakly"):
-        lexicon = read_lexicon(settings.lexicon)
-        for number, each in enumerate(sentences):
-            slots[number] = silver_slots(each.words, each.mentions, lexicon, network.layer.scheme)
-    return [
-        Example(
-            encoded[number],
-            frozenset(each.mentions) if number < len(sentences) else None,
-            slots[number],
-            None if teacher is None else teacher[number],
+    scheme = network.layer.scheme
+    objective = Objective(settings.objective)
+    lexicon = read_lexicon(settings.lexicon) if objective.uses_lexicon else None
+    golds = []
+    for each in sentences:
+        slots = silver_slots(each.words, each.mentions, lexicon, scheme) if lexicon else {}
+        golds.append(
+            find_gold(
+                scheme,
+                len(each.words),
+                frozenset(each.mentions),
+                frozenset(slots.items()),
+                objective.uses_all_namings,
+                network.layer.arc_weights is not None,
+            )
         )
-        for number, each in enumerate(everything)
-    ]
+    for each in unlabelled:
+        golds.append(find_gold(scheme, len(each.words), frozenset(), frozenset(), False, False))
+    everything = [*sentences, *unlabelled]
+    return Examples(
+        network.tokenizer.encode([each.words for each in everything]),
+        golds,
+        np.arange(len(everything)) < len(sentences),
+        teacher,
+    )

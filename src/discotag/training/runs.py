@@ -228,12 +228,11 @@ def _taught(sources: Sources, settings: Settings, material: Material) -> tuple[A
     if settings.arc_weights:
         raise DiscotagError("a network with weights on arcs cannot learn from teachers")
     from discotag.training.teachers import teach
-    from discotag.training.trainer import uses_bf16
 
     texts = [each for path in sources.unlabelled for each in read_sentences(path)]
     unlabelled = [Sentence(each.words) for each in texts if each.words]
     every = [*material.train, *unlabelled]
-    return teach(sources.teachers, every, material.scheme, bf16=uses_bf16(settings)), unlabelled
+    return teach(sources.teachers, every, material.scheme), unlabelled
 
 
 def make_network(settings: Settings, scheme: Scheme, seed: int) -> Any:
@@ -286,8 +285,8 @@ def _train_seed(
     out: Path,
     main: bool,
 ) -> None:
+    from discotag.training.evaluation import as_data, evaluate
     from discotag.training.examples import make_examples
-    from discotag.training.figures import Examined, as_data
     from discotag.training.trainer import best_of, fit, uses_bf16
 
     started = monotonic()
@@ -320,8 +319,7 @@ def _train_seed(
         "seconds": round(monotonic() - started, 1),
     }
     if test is not None:
-        examined = Examined(network, test)
-        result["test"] = as_data(examined.score(network, bf16=uses_bf16(settings)))
+        result["test"] = as_data(evaluate(network, test, bf16=uses_bf16(settings)))
     with writing(folder / MODEL):
         network.save_pretrained(folder / MODEL)
     flushed(folder / MODEL)

@@ -23,10 +23,11 @@ from discotag.errors import DiscotagError
 from discotag.evaluation import SLICES
 from discotag.mentions import Sentence
 from discotag.model.network import Network
+from discotag.model.objectives import Objective
 from discotag.training import checkpoints
-from discotag.training.batches import Example, Loader
-from discotag.training.figures import Examined, as_data
-from discotag.training.learner import Learner
+from discotag.training.batching import Examples, Loader
+from discotag.training.evaluation import as_data, evaluate
+from discotag.training.losses import GoldTerm, Learner, TeacherTerm, Term
 from discotag.training.progress import Listener, Silent
 from discotag.training.settings import Settings
 
@@ -76,9 +77,23 @@ def uses_bf16(settings: Settings) -> bool:
     return settings.precision == "bf16"
 
 
+def make_terms(settings: Settings, *, taught: bool) -> list[Term]:
+    """Return the terms of the loss that the settings ask for.
+
+    Args:
+        settings: The settings.
+        taught: Whether there are teachers to learn from.
+    """
+    objective = Objective(settings.objective)
+    if not taught:
+        return [GoldTerm(objective)]
+    share = settings.distil_weight
+    return [GoldTerm(objective, 1 - share), TeacherTerm(share)]
+
+
 def fit(
     network: Network,
-    examples: Sequence[Example],
+    examples: Examples,
     dev: Sequence[Sentence],
     settings: Settings,
     *,
@@ -111,7 +126,6 @@ def fit(
         arguments = _arguments(settings, seed, folder or Path(nowhere), folder is not None)
         loader = Loader(
             examples,
-            network.pieces.pad_id,
             settings.batch_size,
             seed,
             rank=arguments.process_index,
@@ -124,7 +138,7 @@ def fit(
             )
         arguments.warmup_steps = round(settings.warmup * len(loader) * settings.epochs)
         trainer = TaggerTrainer(
-            model=Learner(network, settings.objective, settings.distil_weight),
+            model=Learner(network, make_terms(settings, taught=examples.teacher is not None)),
             args=arguments,
             train_dataset=loader.dataset,
             eval_dataset=loader.dataset,  # the trainer wants one; `evaluate` has the real one
@@ -136,7 +150,7 @@ def fit(
 
             trainer.add_callback(TensorBoardCallback(SummaryWriter(logs)))  # type: ignore[no-untyped-call]
         trainer.loader = loader
-        trainer.dev = Examined(network, dev)
+        trainer.dev = dev
         trainer.folder = folder
         checked, network.layer.check = network.layer.check, False  # it would make a GPU wait
         try:
@@ -190,7 +204,7 @@ class TaggerTrainer(Trainer):
     """The trainer of Hugging Face, which does schedules, precision, processes and logging."""
 
     loader: Loader
-    dev: Examined
+    dev: Sequence[Sentence]
     folder: Path | None
     last_loss: Tensor
     best_weights: dict[str, Tensor] | None = None
@@ -255,7 +269,7 @@ class TaggerTrainer(Trainer):
 
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
         """The figures on the development data; keeps the weights if they are the best so far."""
-        figures = as_data(self.dev.score(self.network, bf16=self.args.bf16))
+        figures = as_data(evaluate(self.network, self.dev, bf16=self.args.bf16))
         before = [each.f1 for each in _epochs(self.state.log_history)]
         if figures["all"]["f1"] > max(before, default=-1.0):
             state = self.network.state_dict()

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from discotag.automata import Automaton
 from discotag.inference import algorithms, probability
-from discotag.inference.arrays import compile_grammar
+from discotag.inference.arrays import Arrays, compile_grammar
 from discotag.inference.backends.numpy_tools import NumpyTools
 from discotag.mentions import Mention
 from discotag.scheme import Scheme
@@ -47,9 +47,8 @@ def k_best(
 ) -> tuple[Numbers, Numbers]:
     """Return the k best sequences and their scores, as `algorithms.k_best`."""
     with quiet():
-        found: tuple[Numbers, Numbers] = algorithms.k_best(
-            *_arguments(grammar, scores, mask, weights), k
-        )
+        given = _arguments(grammar, scores, mask, weights)
+        found: tuple[Numbers, Numbers] = algorithms.k_best(*given, k)
     return found
 
 
@@ -113,7 +112,7 @@ def fetch(*arrays: Numbers) -> Fetched:
 
 def _arguments(
     grammar: Automaton, scores: Numbers, mask: Numbers | None, weights: Numbers | None
-) -> tuple[Any, ...]:
+) -> tuple[NumpyTools, Arrays, Numbers, Numbers | None, Numbers | None]:
     arrays = compile_grammar(grammar, weighted=weights is not None)
     return NumpyTools(), arrays, scores, mask, weights
 

@@ -116,7 +116,9 @@ class NumpyTools:
     def levelled(self, scores: Numbers, *, double: bool = False) -> Numbers:
         kind = np.promote_types(scores.dtype, np.float64 if double else np.float32)
         highest = scores.max(2, keepdims=True, initial=-np.inf)
-        return scores.astype(kind) - np.where(np.isfinite(highest), highest, 0).astype(kind)
+        found: Numbers = scores.astype(kind)
+        found -= np.where(np.isfinite(highest), highest, 0)
+        return found
 
     def prepared(self, scores: Numbers, weights: Numbers | None) -> tuple[Numbers, Numbers | None]:
         kind = np.float64 if scores.dtype == np.float64 else np.float32

@@ -24,6 +24,7 @@ from discotag.inference.backends import numpy_backend
 from discotag.inference.backends.numpy_backend import quiet
 from discotag.inference.backends.numpy_tools import NumpyTools
 from discotag.inference.backends.torch_tools import TorchTools, moved, to_device
+from discotag.inference.toolbox import Toolbox
 from discotag.mentions import Mention
 from discotag.scheme import Scheme
 
@@ -253,7 +254,7 @@ class Fetched:
             there.copy_(each.detach(), non_blocking=True)
         self._done = None
         if any(each.is_cuda for each in tensors):
-            self._done = torch.cuda.Event()
+            self._done = torch.cuda.Event()  # type: ignore[no-untyped-call]
             self._done.record()
 
     def wait(self) -> tuple[npt.NDArray[Any], ...]:

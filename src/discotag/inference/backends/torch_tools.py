@@ -103,11 +103,13 @@ class TorchTools:
     def repeated(self, values: Tensor, times: int) -> Tensor:
         return values.repeat_interleave(times, 0)
 
-    def indices(self, values: npt.NDArray[Any], like: Tensor) -> Tensor:
-        return to_device(torch.from_numpy(values), like.device)
+    def indices(self, values: npt.NDArray[Any] | Tensor, like: Tensor) -> Tensor:
+        if not isinstance(values, Tensor):
+            values = torch.from_numpy(values)
+        return to_device(values, like.device)
 
     def local(self, compiled: T, like: Tensor) -> T:
-        return moved(compiled, like.device)
+        return cast(T, moved(compiled, like.device))
 
     def filled(self, shape: tuple[int, ...], value: float, like: Tensor) -> Tensor:
         return like.new_full(shape, value)

@@ -16,7 +16,8 @@ import torch
 from torch import Tensor, nn
 
 from discotag.errors import DiscotagError
-from discotag.model.agreement import LARGEST_DIFFERENCE, SAMPLE, Agreement, compare
+from discotag.export.agreement import LARGEST_DIFFERENCE, SAMPLE, Agreement, compare
+from discotag.export.quantise import quantise
 from discotag.model.files import (
     CARD,
     CONFIG,
@@ -25,12 +26,11 @@ from discotag.model.files import (
     TOKENIZER,
     InvalidModel,
     check_weights,
-    load,
 )
 from discotag.model.network import Network
-from discotag.model.quantise import quantise
-from discotag.model.scorers import ARC_WEIGHTS
-from discotag.model.tagger import Tagger
+from discotag.model.onnx_session import ARC_WEIGHTS
+from discotag.prediction.loading import load
+from discotag.prediction.tagger import Tagger
 
 OPSET: Final = 18
 """Of ONNX: the first with all that is used here; onnxruntime has it since 1.14."""

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from discotag.mentions import Document, Sentence
-from discotag.model.tagger import Tagger
+from discotag.prediction.tagger import Tagger
 
 LARGEST_DIFFERENCE: Final = 1e-3
 """Between scores of the same weights in onnxruntime and in PyTorch; rounding gives some 1e-5."""

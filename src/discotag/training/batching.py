@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -11,8 +11,8 @@ import numpy.typing as npt
 import torch
 from torch.utils.data import DataLoader, Dataset, Sampler
 
-from discotag.mentions import Mention
-from discotag.model.pieces import Encoded, collate
+from discotag.inference.gold import Gold, collate_gold
+from discotag.model.tokenizer import EncodedSentences
 
 Indices = npt.NDArray[np.int64]
 Marginals = npt.NDArray[np.float16]
@@ -23,20 +23,23 @@ epoch mixes sentences anew."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Example:
-    """A sentence to learn from.
+class Examples:
+    """Sentences to learn from.
 
     Attributes:
-        encoded: Its subwords.
-        mentions: The gold mentions; None where they are not known and only teachers speak.
-        known_slots: What a lexicon says of slots, word to slot.
-        teacher: (words, tags): the probabilities that teachers give to tags.
+        encoded: Their subwords.
+        golds: The gold of each, as a loss needs it; of no mentions where they are not known.
+        labelled: Whether the mentions of each are known.
+        teacher: For each, (words, tags), the probabilities that teachers give to tags; or None.
     """
 
-    encoded: Encoded
-    mentions: frozenset[Mention] | None
-    known_slots: Mapping[int, int] = field(default_factory=dict)
-    teacher: Marginals | None = None
+    encoded: EncodedSentences
+    golds: Sequence[Gold]
+    labelled: npt.NDArray[np.bool_]
+    teacher: Sequence[Marginals] | None = None
+
+    def __len__(self) -> int:
+        return len(self.encoded)
 
 
 def plan(sizes: Indices, batch_size: int, seed: int, epoch: int) -> list[Indices]:
@@ -77,9 +80,8 @@ class Order(Sampler[Indices]):
 class Batches(Dataset[dict[str, Any]]):
     """Batches by the numbers of their sentences; of several processes each takes its share."""
 
-    def __init__(self, examples: Sequence[Example], pad_id: int, rank: int, world: int) -> None:
+    def __init__(self, examples: Examples, rank: int, world: int) -> None:
         self.examples = examples
-        self.pad_id = pad_id
         self.rank = rank
         self.world = world
 
@@ -87,27 +89,28 @@ class Batches(Dataset[dict[str, Any]]):
         return len(self.examples)
 
     def __getitem__(self, numbers: Indices) -> dict[str, Any]:
-        """The arguments of `Learner.forward`."""
-        mine = [self.examples[number] for number in numbers[self.rank :: self.world]]
-        arrays = collate([each.encoded for each in mine], self.pad_id)
+        """Return the arguments of `Learner.forward`."""
+        examples = self.examples
+        mine = numbers[self.rank :: self.world]
+        arrays = examples.encoded.batch(mine).arguments()
         batch: dict[str, Any] = {name: torch.from_numpy(each) for name, each in arrays.items()}
-        batch["mentions"] = [each.mentions or frozenset() for each in mine]
-        batch["known_slots"] = [each.known_slots for each in mine]
+        row, gold, group_row = collate_gold([examples.golds[number] for number in mine])
+        entries = {"row": row, **gold._asdict(), "group_row": group_row}
+        batch["gold"] = {name: torch.from_numpy(each) for name, each in entries.items()}
         # The gradients of processes are averaged, so a sum over sentences is divided like this.
         batch["divisor"] = len(numbers) / self.world
-        if any(each.teacher is not None for each in mine):
-            batch["teacher"] = _padded(mine, arrays["mask"].shape[1])
-            batch["labelled"] = torch.tensor([each.mentions is not None for each in mine])
+        if examples.teacher is not None:
+            taught = [examples.teacher[number] for number in mine]
+            batch["teacher"] = _padded(taught, arrays["mask"].shape[1])
+            batch["labelled"] = torch.from_numpy(examples.labelled[mine])
         return batch
 
 
-def _padded(examples: Sequence[Example], words: int) -> torch.Tensor:
-    tags = next(each.teacher.shape[1] for each in examples if each.teacher is not None)
-    table = np.zeros((len(examples), words, tags), dtype=np.float16)
-    for row, each in enumerate(examples):
-        if each.teacher is not None:
-            table[row, : len(each.teacher)] = each.teacher
-    return torch.from_numpy(table)
+def _padded(tables: Sequence[Marginals], words: int) -> torch.Tensor:
+    padded = np.zeros((len(tables), words, tables[0].shape[1]), dtype=np.float16)
+    for row, each in zip(padded, tables, strict=True):
+        row[: len(each)] = each
+    return torch.from_numpy(padded)
 
 
 class Loader(DataLoader[dict[str, Any]]):
@@ -118,15 +121,12 @@ class Loader(DataLoader[dict[str, Any]]):
     """
 
     def __init__(
-        self, examples: Sequence[Example], pad_id: int, batch_size: int, seed: int,
-        *, rank: int = 0, world: int = 1,
-    ) -> None:  # fmt: skip
-        sizes = np.array([each.encoded.size for each in examples])
+        self, examples: Examples, batch_size: int, seed: int, *, rank: int = 0, world: int = 1
+    ) -> None:
+        sizes = examples.encoded.widths * examples.encoded.heights
         self.order = Order(sizes, batch_size, seed)
         self.rank = rank
-        super().__init__(
-            Batches(examples, pad_id, rank, world), batch_size=None, sampler=self.order
-        )
+        super().__init__(Batches(examples, rank, world), batch_size=None, sampler=self.order)
 
     def set_epoch(self, epoch: int) -> None:
         """Choose the epoch whose batches come next."""

@@ -1,0 +1,93 @@
+"""Sessions of onnxruntime, which run exported models."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from discotag.errors import DiscotagError
+
+MAX_THREADS: Final = 8
+"""With more threads, the matrices of a batch are too small to share."""
+
+ORT_OPT_OUT: Final = "ORT_DISABLE_TELEMETRY"
+"""Set by `discotag` as it is imported."""
+
+ARC_WEIGHTS: Final = "arc_weights"
+"""The key of the arcs' weights in the metadata of an ONNX file."""
+
+INPUTS: Final = ("input_ids", "attention_mask")
+"""The inputs of an exported model, (windows, subwords) each."""
+
+
+def open_session(path: Path, tags: int, device: str | None = None) -> Any:
+    """Return a session of onnxruntime for an exported model; importing this needs no onnxruntime.
+
+    Args:
+        path: The ONNX file.
+        tags: How many tags the model must have.
+        device: `cpu`, or `cuda` where onnxruntime was built for it.
+
+    Raises:
+        DiscotagError: The file or the device cannot be used.
+    """
+    import onnxruntime  # type: ignore[import-untyped]
+
+    if os.environ.get(ORT_OPT_OUT) == "1":  # imported before discotag has set it
+        onnxruntime.disable_telemetry_events()
+    providers = ["CPUExecutionProvider"]
+    if device is not None and device.startswith("cuda"):
+        if "CUDAExecutionProvider" not in onnxruntime.get_available_providers():
+            raise DiscotagError(
+                "this onnxruntime cannot use CUDA: that needs a GPU and onnxruntime-gpu; leave "
+                "out the device to predict on the CPU"
+            )
+        providers.insert(0, "CUDAExecutionProvider")
+    elif device not in (None, "cpu"):
+        raise DiscotagError(f"with onnxruntime the device is cpu or cuda, got {device!r}")
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = count_threads()
+    options.inter_op_num_threads = 1
+    options.enable_cpu_mem_arena = False  # it never gives back what one long text needed
+    options.enable_mem_pattern = False  # nor do patterns, one for every size of batch
+    options.log_severity_level = 3
+    if not path.is_file():
+        raise DiscotagError(f"{path}: there is no such file")
+    try:
+        session = onnxruntime.InferenceSession(path, options, providers=providers)
+    except Exception as error:  # of many kinds, none of them public
+        line = " ".join(str(error).split())
+        raise DiscotagError(f"{path}: onnxruntime cannot load it: {line}") from None
+    names = {each.name for each in session.get_inputs()}
+    given = session.get_outputs()[0].shape[-1]
+    if names != set(INPUTS) or given != tags:
+        raise DiscotagError(
+            f"{path}: takes {', '.join(sorted(names))} and gives {given} tags; it is not an "
+            f"export of a model with {tags} tags: discotag export writes one"
+        )
+    return session
+
+
+def read_arc_weights(session: Any) -> npt.NDArray[np.float32] | None:
+    """Return the weights of arcs that an exported model has, or None."""
+    weights = session.get_modelmeta().custom_metadata_map.get(ARC_WEIGHTS)
+    return None if weights is None else np.array(json.loads(weights), np.float32)
+
+
+def count_threads() -> int:
+    """Return how many threads the encoder uses: the cores this process may run on, up to a bound.
+
+    `OMP_NUM_THREADS` sets it.
+    """
+    wanted = os.environ.get("OMP_NUM_THREADS", "")
+    if wanted.isdecimal() and int(wanted) > 0:
+        return int(wanted)
+    cores = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
+    return min(cores, MAX_THREADS)

@@ -1,0 +1,139 @@
+"""Load a model: choose how to run it, and make a tagger of it."""
+
+from __future__ import annotations
+
+import logging
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+from discotag.model.files import (
+    CONFIG,
+    RUNTIMES,
+    TOKENIZER,
+    WEIGHTS,
+    InvalidModel,
+    check_weights,
+    find_model,
+    most_exact,
+    read_config,
+)
+from discotag.model.tokenizer import InvalidTokenizer, WordTokenizer
+from discotag.prediction.runtimes import OnnxRuntime, TorchRuntime, check_device
+from discotag.prediction.tagger import Origin, Tagger
+from discotag.scheme import SchemeError
+from discotag.words import Splitter
+
+logger = logging.getLogger(__name__)
+
+
+class Choice(NamedTuple):
+    """How a model is run, and why so."""
+
+    runtime: str
+    file: str
+    reason: str
+
+
+def load(
+    name: str | Path | None = None,
+    *,
+    runtime: str | None = None,
+    device: str | None = None,
+    splitter: Splitter | None = None,
+) -> Tagger:
+    """Load a model.
+
+    What a folder means depends neither on what is installed nor on exports that are added to it:
+    by default the most exact weights that it has are used, `model.safetensors` (PyTorch) before
+    `model.onnx` before `model_int8.onnx`. The choice and its reason are in `repr(tagger)` and are
+    logged at level info.
+
+    Args:
+        name: A folder, or a name on the Hugging Face hub (`owner/name`). By default, or as
+            `bundled`, the model that comes with the package.
+        runtime: `torch`, or `onnx` or `onnx-int8`, which need no PyTorch. On PyTorch a folder
+            without `model.safetensors` is used too: the weights are taken from its ONNX file.
+            By default as above, but `torch` for a device other than the CPU.
+        device: `cpu` or `cuda`, or what else PyTorch knows.
+        splitter: How text becomes sentences and words.
+
+    Raises:
+        InvalidModel: There is no such model, or a file of it is missing or damaged.
+
+    Example:
+        >>> load("no/such/folder")
+        Traceback (most recent call last):
+        discotag.model.files.InvalidModel: no/such/folder: there is no such folder
+    """
+    if runtime is not None and runtime not in RUNTIMES:
+        raise InvalidModel(f"runtime must be one of {', '.join(RUNTIMES)}, got {runtime!r}")
+    folder = find_model(name)
+    encoder, config = read_config(folder)
+    try:
+        _ = config.scheme.grammar  # compiled once, and refused if it is too large
+    except SchemeError as error:
+        raise InvalidModel(f"{folder / CONFIG}: {error}") from None
+    choice = choose_runtime(folder, runtime, device)
+    logger.info("%s: runtime %s: %s", folder, choice.runtime, choice.reason)
+    # Other processes may be in another folder.
+    origin = Origin(folder.absolute(), choice.runtime, device, choice.reason)
+    if choice.runtime == "torch":
+        _check_installed(folder, choice, device)
+        check_device(device)  # before anything is built
+        from discotag.model.network import Network
+
+        network = Network.from_pretrained(folder)
+        own = TorchRuntime(network, device, own=True)
+        return Tagger(network.config, network.tokenizer, own, splitter=splitter, origin=origin)
+    tokenizer = WordTokenizer.from_file(folder / TOKENIZER, config)
+    try:
+        tokenizer.fit_encoder(encoder.get("vocab_size"), encoder.get("pad_token_id"))
+    except InvalidTokenizer as error:
+        raise InvalidModel(f"{folder / TOKENIZER}: {error}") from None
+    onnx = OnnxRuntime(folder / choice.file, config, choice.runtime, device)
+    return Tagger(config, tokenizer, onnx, splitter=splitter, origin=origin)
+
+
+def choose_runtime(folder: Path, runtime: str | None, device: str | None) -> Choice:
+    """Choose how to run a model; `load` says by which rule.
+
+    Raises:
+        InvalidModel: The folder has no file for it.
+    """
+    if runtime is None and device not in (None, "cpu"):
+        file = most_exact(folder).name
+        return Choice("torch", file, f"device {device} is for PyTorch; weights from {file}")
+    if runtime is None:
+        there = [each for each, file in RUNTIMES.items() if (folder / file).is_file()]
+        if not there:
+            check_weights(folder)
+        file = RUNTIMES[there[0]]
+        others = " and ".join(RUNTIMES[each] for each in there[1:])
+        reason = f"more exact than {others}" if others else "its only file of weights"
+        return Choice(there[0], file, f"{file} is {reason}")
+    file = most_exact(folder).name if runtime == "torch" else RUNTIMES[runtime]
+    if not (folder / file).is_file():
+        raise InvalidModel(
+            f"{folder}: has no {file} for runtime {runtime!r}; discotag export writes it"
+        )
+    return Choice(runtime, file, f"it was asked for; weights from {file}")
+
+
+def _check_installed(folder: Path, choice: Choice, device: str | None) -> None:
+    """Raise `InvalidModel` if PyTorch, or what reads the weights for it, is not installed."""
+    needed = ["torch", "transformers", *([] if choice.file == WEIGHTS else ["onnx"])]
+    missing = [name for name in needed if find_spec(name) is None]
+    if not missing:
+        return
+    exports = [each for each in ("onnx", "onnx-int8") if (folder / RUNTIMES[each]).is_file()]
+    if exports and device in (None, "cpu"):
+        hint = f"or use what was exported: runtime {exports[0]!r}"
+    elif exports:
+        hint = "or leave out the device to predict on the CPU"
+    else:
+        hint = "or export the model where PyTorch is installed: discotag export"
+    raise InvalidModel(
+        f"{folder}: runtime 'torch' ({choice.reason}) needs {', '.join(missing)}: "
+        f"pip install 'discotag[train]'; {hint}"
+    )
