@@ -124,7 +124,8 @@ def _arc_weights(session: Any, path: Path, config: ModelConfig) -> Numbers | Non
         weights = np.zeros(0, np.float32)
     if (None if weights is None else weights.shape) != (None if arcs is None else (arcs,)):
         raise DiscotagError(
-            f"{path}: its weights on arcs are not those of config.json, which wants {arcs or 'none'}"
+            f"{path}: its weights on arcs are not those of config.json, which wants "
+            f"{arcs or 'none'}"
         )
     return weights
 
