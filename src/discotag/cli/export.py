@@ -32,7 +32,8 @@ def export(
     """Write a model as ONNX, in floats and in eight bits, and compare its answers with PyTorch.
 
     OUT gets model.onnx, model_int8.onnx and copies of the configuration, the tokenizer and the
-    card: all that is needed to predict where PyTorch is not installed.
+    card: all that is needed to predict where PyTorch is not installed. If OUT is the model's own
+    folder, its model.safetensors stays the default; --runtime onnx or onnx-int8 uses the export.
 
     [bold]Examples[/bold]
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discotag.errors import DiscotagError
+from discotag.model.config import ModelConfig
 
 MAX_THREADS: Final = 8
 """With more threads, the matrices of a batch are too small to share."""
@@ -73,10 +74,26 @@ def open_session(path: Path, tags: int, device: str | None = None) -> Any:
     return session
 
 
-def read_arc_weights(session: Any) -> npt.NDArray[np.float32] | None:
-    """Return the weights of arcs that an exported model has, or None."""
-    weights = session.get_modelmeta().custom_metadata_map.get(ARC_WEIGHTS)
-    return None if weights is None else np.array(json.loads(weights), np.float32)
+def read_arc_weights(
+    session: Any, path: Path, config: ModelConfig
+) -> npt.NDArray[np.float32] | None:
+    """Return the weights of arcs that an exported model has, or None.
+
+    Raises:
+        DiscotagError: They are not those that the configuration asks for.
+    """
+    kept = session.get_modelmeta().custom_metadata_map.get(ARC_WEIGHTS)
+    arcs = len(config.scheme.grammar.arcs) if config.arc_weights else None
+    try:
+        weights = None if kept is None else np.array(json.loads(kept), np.float32)
+    except (ValueError, TypeError, RecursionError):
+        weights = np.zeros(0, np.float32)
+    if (None if weights is None else weights.shape) != (None if arcs is None else (arcs,)):
+        raise DiscotagError(
+            f"{path}: its weights on arcs are not those of config.json, which wants "
+            f"{arcs or 'none'}"
+        )
+    return weights
 
 
 def count_threads() -> int:

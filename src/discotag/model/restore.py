@@ -72,7 +72,7 @@ def restore(network: Network, path: Path) -> None:
         if name is not None and value is not None
     }
     values |= {name: arrays[PREFIX + name] for name in uses.names if PREFIX + name in arrays}
-    weights = read_arc_weights(session)
+    weights = read_arc_weights(session, path, network.config)
     if weights is not None:
         values["layer.arc_weights"] = weights
     with torch.no_grad():

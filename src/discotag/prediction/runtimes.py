@@ -100,7 +100,7 @@ class OnnxRuntime:
         self.path = path
         self.tags = len(config.scheme.tags)
         self.budget = CPU_BUDGET if self.device == "cpu" else GPU_BUDGET
-        self.arc_weights = read_arc_weights(self.session)
+        self.arc_weights = read_arc_weights(self.session, path, config)
 
     def scores(self, batch: Batch) -> Numbers:
         """Return the scores of words; see `Runtime`."""

@@ -150,7 +150,7 @@ class Tagger:
                 "save_pretrained, and pickle what load gives for that folder"
             )
         folder = self.origin.folder
-        name = None if folder == BUNDLED else str(folder.resolve())
+        name = None if folder == BUNDLED else str(folder)
         return _unpickled, (name, self.origin.runtime, self.origin.device, self.splitter)
 
     @overload

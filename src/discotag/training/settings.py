@@ -179,17 +179,16 @@ def make_settings(file: Path | None, flags: Mapping[str, object]) -> Settings:
     With a model to continue from, what is not given is as in that model.
 
     Raises:
-        InvalidSettings: The file cannot be read, or a setting is wrong.
-        InvalidModel: The model to continue from cannot be used.
+        InvalidSettings: The file or the model cannot be read, or a setting is wrong.
     """
     given = {} if file is None else _from_yaml(file)
     given |= {name: value for name, value in flags.items() if value is not None}
     model = given.get("from_model")
-    if model and isinstance(model, str):
-        from discotag.model.files import find_model, read_config
-
-        given = _of_model(read_config(find_model(model))[1]) | given
     try:
+        if model and isinstance(model, str):
+            from discotag.model.files import find_model, read_config
+
+            given = _of_model(read_config(find_model(model))[1]) | given
         return Settings(**given)
     except DiscotagError as error:
         where = "" if file is None else f"{file}: "
@@ -259,14 +258,14 @@ def _from_yaml(file: Path) -> dict[str, Any]:
 def _check_unique(file: Path, node: Any) -> None:
     """Raise `InvalidSettings` if a setting is given twice: YAML would take the last."""
     pairs = node.value if getattr(node, "id", None) == "mapping" else []
-    first: dict[object, int] = {}
+    first: dict[str, int] = {}
     for key, _ in pairs:
-        line = key.start_mark.line + 1
-        before = first.setdefault(str(key.value), line)
-        if before != line:
+        name, line = str(key.value), key.start_mark.line + 1
+        if name in first:
             raise InvalidSettings(
-                f"{file}:{line}: {key.value} is given twice, first in line {before}"
+                f"{file}:{line}: {name} is given twice, first in line {first[name]}"
             )
+        first[name] = line
 
 
 def _coerced(name: str, value: object, kind: type | UnionType) -> object:
