@@ -11,10 +11,10 @@ import time
 import pytest
 import torch
 
-from discotag import Document, Scheme
+from discotag import Document, Scheme, load
 from discotag.corpora import read
 from discotag.corpora.jobs import locked
-from discotag.model.files import copy_model, load
+from discotag.model.files import copy_model
 from tiny import tiny_model, tiny_network
 
 TEXTS = [f"I had pain in my arms and shoulders, {n} times. No sleep!" for n in range(40)]

@@ -6,8 +6,8 @@ import torch
 
 from brute import Truth, random_scores
 from discotag import Scheme
-from discotag.inference.backends import torch_backend
 from discotag.inference.arrays import compile_grammar
+from discotag.inference.backends import torch_backend
 from oracle import SCHEMES, name
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")

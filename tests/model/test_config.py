@@ -5,8 +5,8 @@ import json
 import pytest
 
 from discotag import Scheme
-from discotag.model.card import card
 from discotag.model.config import VERSION, InvalidConfig, ModelConfig
+from discotag.model.model_card import card
 
 SCHEME = Scheme(labels=("ADR", "Drug"), slots=3, gap_mentions=True)
 

@@ -8,12 +8,12 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch.nn.modules.module import register_module_parameter_registration_hook
 
-from discotag import Scheme
+from discotag import Scheme, load
 from discotag.errors import DiscotagError
 from discotag.model import encoder as module
 from discotag.model.config import ModelConfig
 from discotag.model.encoder import load_encoder
-from discotag.model.files import InvalidModel, load
+from discotag.model.files import InvalidModel
 from discotag.model.network import Network
 from tiny import tiny_encoder, tiny_model, tiny_network
 
@@ -158,7 +158,7 @@ def test_names_that_are_paths_are_not_looked_for_on_the_hub(tmp_path, monkeypatc
 
 def test_scores_of_subwords_that_the_encoder_lacks_end_in_one_line(tmp_path):
     """As where weights and vocabulary differ in a way that no file shows."""
-    from discotag.model.tagger import Tagger
+    from discotag.prediction.tagger import Tagger
 
     network = tiny_network(tmp_path)
     tagger = Tagger.from_network(network, "cpu")

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from discotag import load
 from discotag.errors import DiscotagError
 from discotag.model import files
-from discotag.model.files import load
 from tiny import tiny_model
 
 
@@ -240,7 +240,7 @@ def test_a_configuration_is_not_read_whatever_its_size(copy, monkeypatch):
 
 def test_loading_imports_nothing_heavy():
     code = (
-        "import sys, discotag.model.files, discotag.model.tagger, discotag.cli.predict\n"
+        "import sys, discotag.model.files, discotag.prediction.loading, discotag.cli.predict\n"
         "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -17,10 +17,8 @@ from discotag import (
     Scheme,
     TaggingLayer,
 )
-from discotag.inference import algorithms
-from discotag.model.layer import find_gold
-from discotag.inference import probability
-from discotag.model.layer import InvalidScores
+from discotag.inference import algorithms, probability
+from discotag.model.layer import InvalidScores, find_gold
 from discotag.model.objectives import Objective
 from discotag.scheme import UnknownLabel
 from oracle import SCHEMES, name

@@ -8,16 +8,20 @@ from discotag import Scheme
 from discotag.model.config import ModelConfig
 from discotag.model.files import InvalidModel
 from discotag.model.network import Network
-from discotag.model.pieces import collate
 from tiny import tiny_encoder, tiny_network, tiny_tokenizer
 
 WORDS = "i had pain in my arms and shoulders . no sleep !".split()
 
 
+def arguments(network, sentences):
+    batch = network.tokenizer.encode(sentences).batch(range(len(sentences)))
+    return {name: torch.from_numpy(each) for name, each in batch.arguments().items()}
+
+
 def scores(network, sentences):
-    batch = collate(network.pieces.encode(sentences), network.pieces.pad_id)
+    batch = arguments(network, sentences)
     with torch.no_grad():
-        found = network(**{name: torch.from_numpy(each) for name, each in batch.items()})
+        found = network(**batch)
     return [row[: len(words)].numpy() for row, words in zip(found, sentences, strict=True)]
 
 
@@ -36,22 +40,27 @@ def test_a_batch_gives_what_each_sentence_gives(network):
 
 def test_windows_give_what_they_would_give_alone(network):
     words = WORDS * 5
-    (encoded,) = network.pieces.encode([words])
-    assert len(encoded.windows) > 1
+    encoded = network.tokenizer.encode([words])
+    windows = encoded.windows_of(0)
+    assert len(windows) > 1
     found = scores(network, [words])[0]
-    for number, window in enumerate(encoded.windows):
+    for number, window in enumerate(windows):
         with torch.no_grad():
             alone = network.score_subwords(
                 torch.tensor([window]), torch.ones(1, len(window), dtype=torch.int64)
             )[0].numpy()
-        here = encoded.places[:, 0] == number
-        np.testing.assert_allclose(found[here], alone[encoded.places[here, 1]], atol=1e-4)
+        here = encoded.word_windows == number
+        np.testing.assert_allclose(found[here], alone[encoded.word_positions[here]], atol=1e-4)
+    with torch.no_grad():
+        for most in (1, 2, 3, 99):
+            again = network(**arguments(network, [words, WORDS]), windows_at_once=most)
+            np.testing.assert_allclose(again[0].numpy(), found, atol=1e-4)
 
 
 def test_scores_are_float32_under_autocast(network):
-    batch = collate(network.pieces.encode([WORDS]), 0)
+    batch = arguments(network, [WORDS])
     with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
-        found = network(**{name: torch.from_numpy(each) for name, each in batch.items()})
+        found = network(**batch)
     assert found.dtype == torch.float32
 
 
@@ -74,8 +83,7 @@ def test_save_and_load(network, tmp_path):
 
 
 def test_every_parameter_but_none_else_is_trained(network):
-    batch = collate(network.pieces.encode([WORDS]), 0)
-    tensors = {name: torch.from_numpy(each) for name, each in batch.items()}
+    tensors = arguments(network, [WORDS])
     network.train()
     network.layer.loss(network(**tensors), [[]], tensors["mask"]).backward()
     network.eval()
@@ -107,7 +115,7 @@ def test_positions_of_roberta_begin_behind_padding(tmp_path):
         RobertaModel(config), ModelConfig(Scheme(labels=("ADR",)), overlap=4), tiny_tokenizer()
     ).eval()
     assert network.config.window == 32
-    assert network.pieces.pad_id == 1
+    assert network.tokenizer.pad_id == 1
     assert scores(network, [WORDS * 4])[0].shape == (len(WORDS) * 4, 9)
 
 

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from discotag import Scheme
+from discotag import Scheme, load
 from discotag.errors import DiscotagError
-from discotag.model import quantise as quantise_module
-from discotag.model.export import export
-from discotag.model.files import load
+from discotag.export import export
+from discotag.export import quantise as quantise_module
+from discotag.model.eight_bits import quantised, unquantised
 from discotag.model.network import Network
-from discotag.model.quantise import quantised, unquantised
 from tiny import tiny_network
 
 TEXTS = ["I had pain in my arms and shoulders. No sleep!", "My knees hurt, and my arms were stiff."]

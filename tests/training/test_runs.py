@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from discotag.errors import DiscotagError
-from discotag.model.tagger import Tagger
+from discotag.prediction.tagger import Tagger
 from discotag.training import runs
 from discotag.training.checkpoints import COMPLETE, last_complete, remove_torn
 from discotag.training.progress import Silent

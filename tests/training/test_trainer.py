@@ -2,18 +2,18 @@ import numpy as np
 import pytest
 import torch
 
-from discotag import Mention, Scheme
+from discotag import Mention, Scheme, Sentence
 from discotag.errors import DiscotagError
 from discotag.model.config import ModelConfig
 from discotag.model.network import Network
-from discotag.training.batches import Example, Loader
+from discotag.training.batching import Loader
+from discotag.training.evaluation import evaluate, predict
 from discotag.training.examples import make_examples
-from discotag.training.figures import Examined
-from discotag.training.learner import Learner
+from discotag.training.losses import Learner
 from discotag.training.runs import make_network
 from discotag.training.settings import OBJECTIVES, Settings
 from discotag.training.teachers import teach
-from discotag.training.trainer import Diverged, best_of, fit
+from discotag.training.trainer import Diverged, best_of, fit, make_terms
 from learnable import CROSSED, SENTENCES, learnable_encoder, sentence
 
 FAST = {"epochs": 20, "rate": 5e-3, "batch_size": 2, "dropout": 0.0}
@@ -41,26 +41,24 @@ def test_every_objective_learns_by_heart(encoder, objective):
     assert best_of(epochs).f1 == 1.0
     assert [epoch.step for epoch in epochs] == list(range(3, 61, 3))
     # The network has the weights of the best epoch, not of the last.
-    assert Examined(network, SENTENCES).predict(network) == [
-        frozenset(each.mentions) for each in SENTENCES
-    ]
+    assert predict(network, SENTENCES) == [frozenset(each.mentions) for each in SENTENCES]
     # What does not fit the scheme is still evaluated.
-    assert Examined(network, dev).score(network).all.micro.gold == 10
+    assert evaluate(network, dev).all.micro.gold == 10
 
 
 def test_development_data_are_read_as_by_a_tagger(encoder, monkeypatch):
-    from discotag.model import decoding
-    from discotag.model.tagger import Tagger
+    from discotag.prediction import decoding
+    from discotag.prediction.tagger import Tagger
 
     network = _network(Settings(encoder=str(encoder), **FAST), seed=2).eval()
     torch.nn.init.normal_(network.linear.weight)
     sentences = [*SENTENCES, sentence("")]
-    found = Examined(network, sentences).predict(network)
+    found = predict(network, sentences)
     assert found == [frozenset(each.mentions) for each in Tagger.from_network(network)(sentences)]
     assert any(mention.discontinuous for each in found for mention in each)
-    monkeypatch.setattr(decoding, "MOST_MENTIONS", 0)
+    monkeypatch.setattr(decoding, "MAX_MENTIONS", 0)
     with pytest.warns(decoding.TooManyMentions):
-        fewer = Examined(network, sentences).predict(network)
+        fewer = predict(network, sentences)
     assert not any(mention.discontinuous for each in fewer for mention in each)
 
 
@@ -126,11 +124,14 @@ def test_cross_entropy_with_teachers_is_that_of_distributions_over_sequences(enc
     torch.manual_seed(3)
     teacher_scores = torch.randn(1, 4, len(scheme.tags))
     marginals = network.layer.marginals(teacher_scores)
-    (encoded,) = network.pieces.encode([["pain", "in", "my", "arms"]])
-    example = Example(encoded, None, teacher=marginals[0].numpy().astype(np.float16))
-    (batch,) = Loader([example], network.pieces.pad_id, 1, seed=1)
+    words = sentence("pain in my arms")
+    teacher = [marginals[0].numpy().astype(np.float16)]
+    settings = Settings()
+    examples = make_examples(network, [], settings, unlabelled=[words], teacher=teacher)
+    (batch,) = Loader(examples, 1, seed=1)
     with torch.no_grad():
-        found = Learner(network, "nll", 0.5)(**batch)["loss"].item()
+        learner = Learner(network, make_terms(settings, taught=True))
+        found = learner(**batch)["loss"].item()
         arrays = ("input_ids", "attention_mask", "windows", "positions", "mask")
         scores = network(**{name: batch[name] for name in arrays})
 
@@ -150,19 +151,22 @@ def test_gold_and_teachers_are_mixed_by_weight(encoder, weight):
     torch.manual_seed(3)
     marginals = network.layer.marginals(torch.randn(1, 4, len(scheme.tags)))
     teacher = marginals[0].numpy().astype(np.float16)
-    (encoded,) = network.pieces.encode([["pain", "in", "my", "arms"]])
-    gold = frozenset({Mention("ADR", ((0, 1), (3, 4)))})
+    gold = Sentence(("pain", "in", "my", "arms"), (Mention("ADR", ((0, 1), (3, 4))),))
+    settings = Settings(distil_weight=weight)
 
-    def loss(mentions, teacher, weight):
-        example = Example(encoded, mentions, teacher=teacher)
-        (batch,) = Loader([example], network.pieces.pad_id, 1, seed=1)
+    def loss(labelled, unlabelled, teacher):
+        examples = make_examples(
+            network, labelled, settings, unlabelled=unlabelled, teacher=teacher
+        )
+        (batch,) = Loader(examples, 1, seed=1)
         with torch.no_grad():
-            return Learner(network, "nll", weight)(**batch)["loss"].item()
+            learner = Learner(network, make_terms(settings, taught=teacher is not None))
+            return learner(**batch)["loss"].item()
 
-    of_gold, of_teacher = loss(gold, None, weight), loss(None, teacher, weight)
+    of_gold, of_teacher = loss([gold], [], None), loss([], [gold], [teacher])
     assert abs(of_gold - of_teacher) > 0.1
     mixed = (1 - weight) * of_gold + weight * of_teacher
-    assert loss(gold, teacher, weight) == pytest.approx(mixed, rel=1e-5)
+    assert loss([gold], [], [teacher]) == pytest.approx(mixed, rel=1e-5)
 
 
 def test_a_student_learns_from_teachers_alone(encoder, tmp_path):

@@ -3,9 +3,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discotag import Mention
-from discotag.model.pieces import Encoded
-from discotag.training.batches import Example, Loader, plan
+from discotag import Mention, Scheme
+from discotag.inference.gold import find_gold
+from discotag.model.config import ModelConfig
+from discotag.model.tokenizer import WordTokenizer
+from discotag.training.batching import Examples, Loader, plan
+from tiny import tiny_tokenizer
 
 
 @settings(deadline=None, max_examples=60)
@@ -36,29 +39,30 @@ def test_epochs_and_seeds_differ_and_lengths_go_together():
     assert padded < 1.15 * sizes.sum()
 
 
-def _examples(number):
-    return [
-        Example(
-            Encoded([[2, *[5] * (n % 7 + 1), 3]], np.array([[0, 1]])),
-            frozenset({Mention("X", [(0, 1)])}),
-        )
-        for n in range(number)
-    ]
+def _examples(number, teacher=None):
+    """Sentences of one to seven words, each with the mention of its first word."""
+    scheme = Scheme(("X",))
+    tokenizer = WordTokenizer.from_json(tiny_tokenizer(), ModelConfig(scheme))
+    sentences = [["pain"] * (n % 7 + 1) for n in range(number)]
+    mentions = frozenset({Mention("X", [(0, 1)])})
+    golds = [find_gold(scheme, len(s), mentions, frozenset(), False, False) for s in sentences]
+    labelled = np.arange(number) > 0 if teacher else np.ones(number, bool)
+    return Examples(tokenizer.encode(sentences), golds, labelled, teacher)
 
 
 def test_processes_share_each_batch():
     examples = _examples(23)
-    whole = list(Loader(examples, 0, 6, seed=1))
-    halves = [list(Loader(examples, 0, 6, seed=1, rank=rank, world=2)) for rank in range(2)]
+    whole = list(Loader(examples, 6, seed=1))
+    halves = [list(Loader(examples, 6, seed=1, rank=rank, world=2)) for rank in range(2)]
     for together, *shares in zip(whole, *halves, strict=True):
-        assert sum(len(share["mentions"]) for share in shares) == len(together["mentions"])
-        assert {share["divisor"] for share in shares} == {len(together["mentions"]) / 2}
+        assert sum(len(share["mask"]) for share in shares) == len(together["mask"])
+        assert {share["divisor"] for share in shares} == {len(together["mask"]) / 2}
         rows = torch.cat([share["attention_mask"].sum(1) for share in shares]).sort().values
         assert torch.equal(rows, together["attention_mask"].sum(1).sort().values)
 
 
 def test_an_epoch_begins_with_the_same_random_state_whenever_it_begins():
-    loader = Loader(_examples(4), 0, 2, seed=1)
+    loader = Loader(_examples(4), 2, seed=1)
     drawn = []
     for epoch in (0, 1, 0):
         loader.set_epoch(epoch)
@@ -67,12 +71,20 @@ def test_an_epoch_begins_with_the_same_random_state_whenever_it_begins():
     assert drawn[0] == drawn[2] != drawn[1]
 
 
+def test_batches_have_the_gold_of_their_sentences():
+    examples = _examples(9)
+    for batch in Loader(examples, 4, seed=1):
+        lengths = batch["mask"].sum(1)
+        gold = batch["gold"]
+        assert torch.equal(torch.bincount(gold["row"]), lengths)
+        assert torch.equal(gold["word"], torch.cat([torch.arange(n) for n in lengths]))
+        assert torch.equal(gold["tag"] > 0, gold["word"] == 0)
+
+
 def test_only_taught_batches_have_teachers():
-    taught = Example(
-        Encoded([[2, 5, 3]], np.array([[0, 1]])), None, teacher=np.full((1, 3), 1 / 3, np.float16)
-    )
-    (batch,) = Loader([taught, _examples(1)[0]], 0, 2, seed=1)
-    assert batch["teacher"].shape == (2, 1, 3)
+    teacher = [np.full((n + 1, 3), 1 / 3, np.float16) for n in range(2)]
+    (batch,) = Loader(_examples(2, teacher), 2, seed=1)
+    assert batch["teacher"].shape == (2, 2, 3)
     assert sorted(batch["labelled"].tolist()) == [False, True]
-    (plain,) = Loader(_examples(2), 0, 2, seed=1)
+    (plain,) = Loader(_examples(2), 2, seed=1)
     assert "teacher" not in plain

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from discotag import Scheme
-from discotag.model import pieces as module
+from discotag.model import tokenizer as module
 from discotag.model.config import ModelConfig
-from discotag.model.pieces import InvalidTokenizer, Pieces, collate
+from discotag.model.tokenizer import InvalidTokenizer, WordTokenizer
 from tiny import tiny_tokenizer
 
 ODD_WORDS = [
@@ -36,12 +36,21 @@ word = st.one_of(
 )
 
 
-def pieces(window=16, overlap=6):
+def tokenizer(window=16, overlap=6):
     config = ModelConfig(Scheme(labels=("ADR",)), window=window, overlap=overlap)
-    return Pieces.from_json(tiny_tokenizer(), config)
+    return WordTokenizer.from_json(tiny_tokenizer(), config)
 
 
-def first_pieces(words):
+class Encoded:
+    """One sentence as the encoder reads it."""
+
+    def __init__(self, encoded, number=0):
+        self.windows = encoded.windows_of(number)
+        here = slice(*encoded.first_words[number : number + 2])
+        self.places = np.stack([encoded.word_windows[here], encoded.word_positions[here]], 1)
+
+
+def first_subwords(words):
     """The first subword of each word, by the tokenizer itself, a word at a time."""
     tokenizer = Tokenizer.from_str(tiny_tokenizer())
     tokenizer.no_padding()
@@ -58,15 +67,15 @@ def first_pieces(words):
 @given(st.lists(word, max_size=40), st.integers(8, 40), st.data())
 def test_every_word_stands_where_its_place_says(words, window, data):
     overlap = data.draw(st.integers(0, window // 2))
-    cutter = pieces(window, overlap)
-    (encoded,) = cutter.encode([words])
+    instance = tokenizer(window, overlap)
+    encoded = Encoded(instance.encode([words]))
     assert encoded.places.shape == (len(words), 2)
     for each in encoded.windows:
         assert len(each) <= window
-        assert each[:1] == cutter.before
-        assert each[-1:] == cutter.after
+        assert each[:1] == instance.before
+        assert each[-1:] == instance.after
     found = [encoded.windows[number][position] for number, position in encoded.places.tolist()]
-    assert found == first_pieces(words)
+    assert found == first_subwords(words)
     specials = {0, window - 1}
     assert not any(position in specials for _, position in encoded.places.tolist())
 
@@ -74,8 +83,8 @@ def test_every_word_stands_where_its_place_says(words, window, data):
 @settings(deadline=None, max_examples=60)
 @given(st.permutations([*"abcdefghijklmnopqrstuvwxyz0123456789", "pain", "arms"]))
 def test_words_stand_in_the_window_where_they_are_most_central(words):
-    (encoded,) = pieces().encode([words])
-    (whole,) = pieces(window=512).encode([words])
+    encoded = Encoded(tokenizer().encode([words]))
+    whole = Encoded(tokenizer(window=512).encode([words]))
     order = {piece: number for number, piece in enumerate(whole.windows[0][1:-1])}
     inner = [[order[piece] for piece in window[1:-1]] for window in encoded.windows]
     for number, position in encoded.places.tolist():
@@ -92,45 +101,45 @@ def test_words_stand_in_the_window_where_they_are_most_central(words):
 
 
 def test_one_window_where_one_is_enough():
-    cutter = pieces(window=16)
-    (fits,) = cutter.encode([["a"] * 14])
-    (does_not,) = cutter.encode([["a"] * 15])
+    instance = tokenizer(window=16)
+    fits = Encoded(instance.encode([["a"] * 14]))
+    does_not = Encoded(instance.encode([["a"] * 15]))
     assert [len(window) for window in fits.windows] == [16]
     assert len(does_not.windows) == 2
 
 
 def test_what_looks_like_a_special_subword_is_text():
-    cutter = pieces()
-    (encoded,) = cutter.encode([["[SEP]"]])
-    assert encoded.windows[0].count(cutter.after[0]) == 1
+    instance = tokenizer()
+    encoded = Encoded(instance.encode([["[SEP]"]]))
+    assert encoded.windows[0].count(instance.after[0]) == 1
 
 
 def test_no_sentence_is_cut_off_or_padded_by_the_tokenizer():
     assert json.loads(tiny_tokenizer())["truncation"]["max_length"] == 16
-    (encoded,) = pieces(window=512, overlap=0).encode([["pain"] * 100])
+    encoded = Encoded(tokenizer(window=512, overlap=0).encode([["pain"] * 100]))
     assert len(encoded.windows[0]) == 102
 
 
 def test_many_different_words_do_not_fill_the_memory(monkeypatch):
-    monkeypatch.setattr(module, "MOST_REMEMBERED", 10)
-    cutter = pieces(window=512, overlap=0)
+    monkeypatch.setattr(module, "MAX_REMEMBERED", 10)
+    instance = tokenizer(window=512, overlap=0)
     for start in range(0, 60, 7):
         words = [f"w{number}" for number in range(start, start + 25)]
-        (encoded,) = cutter.encode([words])
-        assert len(cutter._remembered) <= 10
-        assert [encoded.windows[0][p] for _, p in encoded.places.tolist()] == first_pieces(words)
+        encoded = Encoded(instance.encode([words]))
+        assert len(instance._known.number) <= 10
+        assert [encoded.windows[0][p] for _, p in encoded.places.tolist()] == first_subwords(words)
 
 
 def test_threads_may_share_a_tokenizer(monkeypatch):
-    monkeypatch.setattr(module, "MOST_REMEMBERED", 10)
-    cutter = pieces(window=512, overlap=0)
+    monkeypatch.setattr(module, "MAX_REMEMBERED", 10)
+    instance = tokenizer(window=512, overlap=0)
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
 
     def work(thread):
         for start in range(300):
             words = [f"w{start + number}x{thread}" for number in range(5)]
-            (encoded,) = cutter.encode([words])
+            encoded = Encoded(instance.encode([words]))
             assert len(encoded.places) == 5
 
     try:
@@ -145,26 +154,32 @@ def test_byte_level_words_begin_with_a_space():
     tokenizer = Tokenizer(models.BPE(vocabulary, [("Ġ", "a")]))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     config = ModelConfig(Scheme(labels=("ADR",)))
-    cutter = Pieces.from_json(tokenizer.to_str(), config)
-    assert cutter.encode([["a", "a", ""]])[0].windows == [[1, 1, 3]]
-    again = Pieces.from_json(cutter.as_json(), config)
-    assert again.encode([["a"]])[0].windows == [[1]]
+    instance = WordTokenizer.from_json(tokenizer.to_str(), config)
+    assert instance.encode([["a", "a", ""]]).windows_of(0) == [[1, 1, 3]]
+    again = WordTokenizer.from_json(instance.as_json(), config)
+    assert again.encode([["a"]]).windows_of(0) == [[1]]
 
 
-def test_collate():
-    cutter = pieces(window=8, overlap=2)
+def test_batches():
+    instance = tokenizer(window=8, overlap=2)
     sentences = [["pain"] * 10, [], ["my", "arms"]]
-    encoded = cutter.encode(sentences)
-    batch = collate(encoded, cutter.pad_id)
+    encoded = instance.encode(sentences)
+    batch = encoded.batch([0, 1, 2]).arguments()
     assert batch["mask"].tolist() == [[True] * 10, [False] * 10, [True] * 2 + [False] * 8]
     picked = batch["input_ids"][batch["windows"], batch["positions"]]
     for row, words in enumerate(sentences):
-        assert picked[row, : len(words)].tolist() == first_pieces(words)
-    assert (batch["input_ids"][batch["attention_mask"] == 0] == cutter.pad_id).all()
-    assert batch["attention_mask"].sum() == sum(each.size for each in encoded)
-    nothing = collate([], 0)
-    assert nothing["input_ids"].shape == (0, 0)
-    assert np.issubdtype(nothing["input_ids"].dtype, np.integer)
+        assert picked[row, : len(words)].tolist() == first_subwords(words)
+    assert (batch["input_ids"][batch["attention_mask"] == 0] == instance.pad_id).all()
+    assert batch["attention_mask"].sum() == len(encoded.subwords)
+    turned = encoded.batch([2, 0])
+    assert turned.lengths.tolist() == [2, 10]
+    picked = turned.input_ids[turned.windows, turned.positions]
+    assert picked[0, :2].tolist() == first_subwords(sentences[2])
+    assert picked[1].tolist() == first_subwords(sentences[0])
+    nothing = encoded.batch([])
+    assert nothing.input_ids.shape == (0, 0)
+    assert np.issubdtype(nothing.input_ids.dtype, np.integer)
+    assert len(instance.encode([])) == 0
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1]", "no JSON"])
@@ -173,15 +188,15 @@ def test_tokenizers_that_cannot_be_read(text, tmp_path):
     path.write_text(text)
     config = ModelConfig(Scheme(labels=("ADR",)))
     with pytest.raises(InvalidTokenizer, match="tokenizer.json: not a tokenizer"):
-        Pieces.from_file(path, config)
+        WordTokenizer.from_file(path, config)
     with pytest.raises(InvalidTokenizer, match="cannot be read"):
-        Pieces.from_file(tmp_path / "none.json", config)
+        WordTokenizer.from_file(tmp_path / "none.json", config)
 
 
 @pytest.mark.parametrize("overlap", [0, 2, 6])
 def test_neighbouring_windows_share_what_they_should(overlap):
     words = ["pain", "arms"] * 50
-    (encoded,) = pieces(window=16, overlap=overlap).encode([words])
+    encoded = Encoded(tokenizer(window=16, overlap=overlap).encode([words]))
     windows = [window[1:-1] for window in encoded.windows]  # without the special ones
     assert {len(window) for window in windows[:-1]} == {14}
     stride = 14 - overlap

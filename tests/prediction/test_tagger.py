@@ -13,10 +13,10 @@ import torch
 
 from discotag import Document, Mention, Scheme, Sentence
 from discotag.errors import DiscotagError
-from discotag.model import decoding
-from discotag.model.decoding import TooManyMentions
-from discotag.model.files import load
-from discotag.model.tagger import Tagger
+from discotag.prediction import decoding
+from discotag.prediction.decoding import TooManyMentions
+from discotag.prediction.loading import load
+from discotag.prediction.tagger import Tagger
 from discotag.words import Splitter
 from tiny import tiny_network
 
@@ -70,10 +70,13 @@ def test_order_is_kept_and_batches_change_nothing(tagger):
     assert any(document.mentions for document in documents)
 
 
-def test_a_text_gives_its_sentences(tagger):
-    sentences = tagger(TEXTS[0])
-    assert sentences == tagger([TEXTS[0]])[0].sentences
-    assert all(isinstance(sentence, Sentence) for sentence in sentences)
+def test_a_text_gives_its_document(tagger):
+    document = tagger(TEXTS[0])
+    assert document == tagger([TEXTS[0]])[0]
+    assert isinstance(document, Document)
+    assert document.mentions
+    for mention in document.mentions:
+        assert " ".join(TEXTS[0][start:end] for start, end in mention.spans) == mention.text
 
 
 def test_words_and_corpora_are_taken_as_they_are(tagger):
@@ -133,7 +136,7 @@ def test_alternatives_of_nothing(tagger):
 
 
 def test_endless_input_is_read_as_it_is_asked_for(tagger, monkeypatch):
-    monkeypatch.setattr(tagger.scorer, "budget", 128)
+    monkeypatch.setattr(tagger.runtime, "budget", 128)
     read = []
 
     def texts():
@@ -149,7 +152,7 @@ def test_endless_input_is_read_as_it_is_asked_for(tagger, monkeypatch):
 
 
 def test_what_is_skipped_changes_no_bit_of_the_rest(tagger, monkeypatch):
-    monkeypatch.setattr(tagger.scorer, "budget", 8)
+    monkeypatch.setattr(tagger.runtime, "budget", 8)
     texts = [f"{text} {number}" for number in range(6) for text in TEXTS[:4]]
     whole = [scored([document]) for document in tagger.predict(texts)]
     for skip in (1, 17, 23, 24, 99):
@@ -171,7 +174,7 @@ def test_a_long_line_is_one_sentence(tagger):
 def test_sets_of_too_many_mentions_are_left_out_aloud(tagger, monkeypatch):
     every = tagger(TEXTS)
     assert max(len(document.mentions) for document in every) > 1
-    monkeypatch.setattr(decoding, "MOST_MENTIONS", 1)
+    monkeypatch.setattr(decoding, "MAX_MENTIONS", 1)
     with pytest.warns(TooManyMentions, match="was left out: a set may have 1"):
         fewer = tagger(TEXTS)
     assert sum(len(d.mentions) for d in fewer) < sum(len(d.mentions) for d in every)
@@ -250,7 +253,7 @@ def test_damaged_weights_are_noticed(network, tagger, monkeypatch):
     with torch.no_grad():
         network.linear.weight.fill_(torch.nan)
     try:
-        with pytest.raises(DiscotagError, match="scores that are no numbers"):
+        with pytest.raises(DiscotagError, match="scores that are not numbers"):
             tagger("pain")
     finally:
         with torch.no_grad():

@@ -10,13 +10,12 @@ import onnxruntime
 import pytest
 import torch
 
-from discotag import Scheme
+from discotag import Scheme, load
 from discotag.errors import DiscotagError
-from discotag.model import export as module
-from discotag.model import quantise as quantise_module
-from discotag.model.export import export
-from discotag.model.files import load
-from discotag.model.quantise import quantise
+from discotag.export import onnx as module
+from discotag.export import quantise as quantise_module
+from discotag.export.onnx import export
+from discotag.export.quantise import quantise
 from tiny import tiny_network
 
 TEXTS = [
@@ -83,7 +82,7 @@ def test_it_runs_without_pytorch(exported):
     import sys
     for name in ("torch", "transformers", "onnx", "safetensors", "huggingface_hub"):
         sys.modules[name] = None
-    from discotag.model.files import load
+    from discotag import load
     tagger = load({str(folder / "out")!r}, runtime="onnx")
     for document in tagger({TEXTS!r}):
         print([str(mention) for mention in document.mentions])
