@@ -1,12 +1,18 @@
 """On a real GPU: the kernels and the layer, against the same on the CPU."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import torch
 
-from discotag import Mention, Scheme, TaggingLayer
+from discotag import Mention, Scheme, Sentence, TaggingLayer, load
 from discotag.inference.backends import torch_backend
+from discotag.model.network import Network
+from discotag.prediction.runtimes import TorchRuntime
+from discotag.prediction.tagger import Tagger
 from oracle import SCHEMES, name
+from tiny import tiny_network
 
 if not torch.cuda.is_available():
     pytest.skip("there is no GPU", allow_module_level=True)
@@ -104,3 +110,76 @@ def test_large_scores_and_long_sentences_stay_finite():
     torch.testing.assert_close(
         scores.grad.sum(2), torch.ones(2, 4096, device="cuda"), atol=1e-3, rtol=0
     )
+
+
+WORDS = "i had pain in my arms and shoulders knees swollen stiff hurt was bad no sleep".split()
+
+
+@pytest.fixture(scope="module", params=["structural", "semantic, arc weights"])
+def taggers(request, tmp_path_factory):
+    """The same network on the GPU, in float32 and with bfloat16 weights, and on the CPU."""
+    folder = tmp_path_factory.mktemp("tiny")
+    structural = request.param == "structural"
+    scheme = Scheme(("A", "B"), naming="structural" if structural else "semantic")
+    tiny_network(folder, scheme, window=64, arc_weights=not structural).save_pretrained(folder)
+    cpu = Tagger.from_network(Network.from_pretrained(folder), "cpu")
+    network = Network.from_pretrained(folder)
+    exact = Tagger(network.config, network.tokenizer, TorchRuntime(network, "cuda", half=False))
+    return cpu, exact, load(folder, device="cuda")
+
+
+def sentences(number):
+    random = np.random.default_rng(5)
+    return [list(random.choice(WORDS, size=random.integers(0, 90))) for _ in range(number)]
+
+
+def test_the_tagger_answers_as_on_the_cpu(taggers):
+    cpu, exact, half = taggers
+    given = sentences(300)
+    wanted = cpu(given)
+    assert sum(bool(document.mentions) for document in wanted) > 100
+    found = exact(given)
+    assert [each.mentions for each in found] == [each.mentions for each in wanted]
+    for one, other in zip(wanted, found, strict=True):
+        for left, right in zip(one.mentions, other.mentions, strict=True):
+            assert right.score == pytest.approx(left.score, abs=2e-3)
+    rounded = half(given)
+    same = sum(one.mentions == other.mentions for one, other in zip(wanted, rounded, strict=True))
+    assert same > 0.5 * len(given)  # random weights are near ties
+
+
+def test_small_batches_and_many_under_way_change_nothing(taggers):
+    _, exact, _ = taggers
+    given = sentences(120)
+    wanted = exact(given)
+    before = exact.runtime.budget
+    try:
+        exact.runtime.budget = 128
+        found = exact(given)
+    finally:
+        exact.runtime.budget = before
+    assert [each.mentions for each in found] == [each.mentions for each in wanted]
+
+
+def test_alternatives_and_marginals_as_on_the_cpu(taggers):
+    cpu, exact, _ = taggers
+    given = sentences(30)
+    for ours, theirs in zip(
+        cpu.alternatives(given, k=4), exact.alternatives(given, k=4), strict=True
+    ):
+        for one, other in zip(ours, theirs, strict=True):
+            assert [each.probability for each in one] == pytest.approx(
+                [each.probability for each in other], abs=2e-3
+            )
+    listed = [Sentence(tuple(each)) for each in given]
+    for one, other in zip(cpu.marginals(listed), exact.marginals(listed), strict=True):
+        np.testing.assert_allclose(one, other, atol=5e-3)
+
+
+def test_probabilities_by_threads_as_alone(taggers):
+    _, exact, _ = taggers
+    given = sentences(40)
+    wanted = exact(given)
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(exact, [given] * 8):
+            assert [each.mentions for each in found] == [each.mentions for each in wanted]

@@ -140,6 +140,8 @@ class TorchRuntime:
         own: Whether nothing else uses the network: its encoder then keeps its weights in bfloat16
             as well. A network that is being trained is left as it is.
         half: Whether to compute in bfloat16; by default on a GPU that has it.
+        compile: Compile the encoder, which takes a minute at the first batch and is worth it for
+            many thousand sentences.
 
     Raises:
         DiscotagError: PyTorch cannot use the device.
@@ -154,6 +156,7 @@ class TorchRuntime:
         *,
         own: bool = False,
         half: bool | None = None,
+        compile: bool = False,
     ) -> None:
         import torch
 
@@ -172,6 +175,8 @@ class TorchRuntime:
             network.eval()
             if half:
                 network.encoder.bfloat16()
+        if compile:
+            network.encoder.compile(dynamic=True)
         self._autocast = half and not own
         self.budget = GPU_BUDGET if on_gpu else CPU_BUDGET
         self.depth = GPU_DEPTH if on_gpu else 1

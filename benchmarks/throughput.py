@@ -1,0 +1,239 @@
+"""Sentences a second from words or text to mentions, and where the time goes.
+
+    python benchmarks/throughput.py [--model FOLDER] [--device cuda] [--compile]
+
+Without a model, the encoder has the size of DeBERTa-v3-base and random weights, and a bias that
+lets it find mentions in about as many sentences as a trained one does. In the same run: the encoder
+alone, and a plain pipeline of a Hugging Face model and pytorch-crf. Prints a table and writes
+benchmarks/results/throughput-DEVICE.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from discotag import Document, Scheme, Sentence
+from discotag.model.config import ModelConfig
+from discotag.model.files import BUNDLED
+from discotag.model.network import Network
+from discotag.prediction.batching import plan_batches
+from discotag.prediction.loading import load
+from discotag.prediction.runtimes import TorchRuntime
+from discotag.prediction.tagger import Tagger
+
+HERE = Path(__file__).parent
+CRAFT = HERE.parent / "tests" / "data" / "craft_200.txt"
+BUSY = 0.4
+"""The share of sentences with mentions, as in PsyTAR."""
+
+
+def deberta(tokenizer: str) -> Network:
+    """Make a network of the size of DeBERTa-v3-base, with random weights."""
+    from transformers import DebertaV2Config, DebertaV2Model
+
+    config = DebertaV2Config(
+        vocab_size=128100,
+        relative_attention=True,
+        position_buckets=256,
+        norm_rel_ebd="layer_norm",
+        share_att_key=True,
+        pos_att_type=["p2c", "c2p"],
+        max_relative_positions=-1,
+        position_biased_input=False,
+        type_vocab_size=0,
+    )
+    torch.manual_seed(0)
+    return Network(DebertaV2Model(config), ModelConfig(Scheme(("ADR",))), tokenizer).eval()
+
+
+def set_bias(tagger: Tagger, network: Network, sentences: Sequence[Sentence]) -> None:
+    """Find the bias of the tag O with which about `BUSY` of the sentences have mentions."""
+    low, high = -20.0, 20.0
+    documents = [Document((each,)) for each in sentences]
+    torch.nn.init.normal_(network.linear.weight, std=0.05)
+    for _ in range(12):
+        middle = (low + high) / 2
+        with torch.no_grad():
+            network.linear.bias[0] = middle
+        found = tagger.tag_batch(documents, probabilities=False)
+        busy = sum(bool(each.mentions) for each in found) / len(found)
+        low, high = (middle, high) if busy > BUSY else (low, middle)
+
+
+def best(work: Callable[[], Any], repeat: int, device: str) -> float:
+    """Return the seconds that a piece of work takes, the least of several runs."""
+    seconds = []
+    for _ in range(repeat):
+        if device != "cpu":
+            torch.cuda.synchronize()
+        start = time.perf_counter()
+        work()
+        if device != "cpu":
+            torch.cuda.synchronize()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def encoder_alone(tagger: Tagger, sentences: Sequence[Sentence]) -> Callable[[], None]:
+    """Return the forward pass of the encoder on the tagger's own batches, already on the device."""
+    runtime = tagger.runtime
+    assert isinstance(runtime, TorchRuntime)
+    encoded = tagger.tokenizer.encode([each.words for each in sentences])
+    batches = [
+        tuple(
+            torch.from_numpy(each).to(runtime.device)
+            for each in (batch.input_ids, batch.attention_mask)
+        )
+        for batch in map(encoded.batch, plan_batches(encoded, runtime.budget))
+    ]
+
+    def run() -> None:
+        with torch.inference_mode():
+            for ids, mask in batches:
+                runtime.network.encoder(input_ids=ids, attention_mask=mask)
+
+    return run
+
+
+def plain_pipeline(tagger: Tagger, sentences: Sequence[Sentence]) -> Callable[[], None] | None:
+    """Return what people write without discotag: a Hugging Face model with pytorch-crf."""
+    try:
+        from torchcrf import CRF
+    except ImportError:
+        return None
+    runtime = tagger.runtime
+    assert isinstance(runtime, TorchRuntime)
+    network, device = runtime.network, runtime.device
+    tags = len(tagger.scheme.tags)
+    crf = CRF(tags, batch_first=True).to(device)
+    tokenizer = tagger.tokenizer.tokenizer
+    words = sorted((each.words for each in sentences), key=len, reverse=True)
+    size = 256 if device != "cpu" else 16
+
+    def run() -> None:
+        with torch.inference_mode():
+            for start in range(0, len(words), size):
+                batch = [
+                    tokenizer.encode(list(each), is_pretokenized=True)
+                    for each in words[start : start + size]
+                ]
+                width = max(len(each.ids) for each in batch)
+                ids = torch.tensor([each.ids + [0] * (width - len(each.ids)) for each in batch])
+                mask = torch.tensor(
+                    [[1] * len(each.ids) + [0] * (width - len(each.ids)) for each in batch]
+                )
+                ids, mask = ids.to(device), mask.to(device)
+                hidden = network.encoder(input_ids=ids, attention_mask=mask).last_hidden_state
+                scores: Tensor = network.linear(hidden.float())
+                crf.decode(scores, mask.bool())
+
+    return run
+
+
+def read(path: Path, number: int) -> tuple[list[Sentence], list[str]]:
+    """Return sentences of words, and texts, from JSON lines or inline text."""
+    if path.suffix == ".jsonl":
+        lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        texts = [each["text"] for each in lines]
+        sentences = [Sentence(tuple(words)) for each in lines for words in each["words"]]
+    else:
+        texts = path.read_text("utf-8").splitlines()[::3]
+        sentences = [Sentence(tuple(each.split())) for each in texts]
+    copies = -(-number // len(sentences))
+    return (sentences * copies)[:number], texts * copies
+
+
+def main() -> None:
+    """Measure, print, write."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", help="a folder, or 'bundled'")
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--compile", action="store_true", help="compile the encoder")
+    parser.add_argument("--texts", type=Path, default=CRAFT)
+    parser.add_argument("--sentences", type=int, default=30388)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--name", default="", help="added to the name of the results")
+    parser.add_argument("--profile", action="store_true", help="print where the host's time goes")
+    given = parser.parse_args()
+    sentences, texts = read(given.texts, given.sentences)
+    if given.model:
+        tagger = load(given.model, runtime="torch", device=given.device, compile=given.compile)
+    else:
+        network = deberta((BUNDLED / "tokenizer.json").read_text("utf-8"))
+        runtime = TorchRuntime(network, given.device, own=True, compile=given.compile)
+        tagger = Tagger(network.config, network.tokenizer, runtime)
+        set_bias(tagger, network, sentences[:500])
+    documents = [Document((each,)) for each in sentences]
+    assert isinstance(tagger.runtime, TorchRuntime)
+    start = time.perf_counter()
+    list(tagger.predict(documents))  # compiles
+    print(f"first pass: {time.perf_counter() - start:.1f} s", flush=True)
+    found = list(tagger.predict(documents))
+    measured: dict[str, float] = {}
+    size = len(sentences)
+    measured["words in, mentions out"] = size / best(
+        lambda: list(tagger.predict(documents)), given.repeat, given.device
+    )
+    measured["without probabilities"] = size / best(
+        lambda: tagger.tag_batch(documents, probabilities=False), given.repeat, given.device
+    )
+    measured["encoder alone, the same batches"] = size / best(
+        encoder_alone(tagger, sentences), given.repeat, given.device
+    )
+    measured["tokenizer alone"] = size / best(
+        lambda: tagger.tokenizer.encode([each.words for each in sentences]), 1, "cpu"
+    )
+    try:
+        split = [tagger.splitter.document(text) for text in texts]
+        number = sum(len(each.sentences) for each in split)
+        measured["text in, mentions out"] = number / best(
+            lambda: list(tagger.predict(texts)), given.repeat, given.device
+        )
+        measured["splitter alone"] = number / best(
+            lambda: [tagger.splitter.document(text) for text in texts], 1, "cpu"
+        )
+    except ModuleNotFoundError as error:
+        print(f"no text in: {error}")
+    if given.profile:
+        import cProfile
+        import pstats
+
+        profile = cProfile.Profile()
+        profile.runcall(lambda: list(tagger.predict(documents)))
+        pstats.Stats(profile).sort_stats("tottime").print_stats(35)
+    plain = plain_pipeline(tagger, sentences[: size // 10])
+    if plain is not None:
+        measured["plain pipeline with pytorch-crf"] = (size // 10) / best(plain, 1, given.device)
+    share = measured["words in, mentions out"] / measured["encoder alone, the same batches"]
+    mentions = sum(len(each.mentions) for each in found)
+    device = torch.cuda.get_device_name() if given.device != "cpu" else platform.processor()
+    results = {
+        "device": device or platform.machine(),
+        "model": given.model or "DeBERTa-v3-base (random weights)",
+        "compiled": given.compile,
+        "sentences": size,
+        "words": sum(len(each.words) for each in sentences),
+        "sentences_with_mentions": sum(bool(each.mentions) for each in found),
+        "mentions": mentions,
+        "sentences_a_second": measured,
+        "share_beside_encoder": 1 - share,
+    }
+    for name, value in measured.items():
+        print(f"{name:36} {value:12,.0f} sentences a second")
+    print(f"all but the encoder: {1 - share:.1%}; {mentions:,} mentions in {size:,} sentences")
+    name = f"throughput{given.name}-{given.device}.json"
+    (HERE / "results").mkdir(exist_ok=True)
+    (HERE / "results" / name).write_text(json.dumps(results, indent=2) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
