@@ -42,6 +42,10 @@ def deberta(tokenizer: str) -> Network:
 
     config = DebertaV2Config(
         vocab_size=128100,
+        hidden_size=768,
+        num_hidden_layers=12,
+        num_attention_heads=12,
+        intermediate_size=3072,
         relative_attention=True,
         position_buckets=256,
         norm_rel_ebd="layer_norm",
@@ -162,6 +166,7 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, default=30388)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--name", default="", help="added to the name of the results")
+    parser.add_argument("--budget", type=int, help="subwords the encoder takes at a time")
     parser.add_argument("--profile", action="store_true", help="print where the host's time goes")
     given = parser.parse_args()
     sentences, texts = read(given.texts, given.sentences)
@@ -172,6 +177,8 @@ def main() -> None:
         runtime = TorchRuntime(network, given.device, own=True, compile=given.compile)
         tagger = Tagger(network.config, network.tokenizer, runtime)
         set_bias(tagger, network, sentences[:500])
+    if given.budget:
+        tagger.runtime.budget = given.budget
     documents = [Document((each,)) for each in sentences]
     assert isinstance(tagger.runtime, TorchRuntime)
     start = time.perf_counter()

@@ -165,12 +165,27 @@ class Sentence:
             object.__setattr__(self, "offsets", _checked_offsets(self))
         self._take(self.mentions)
 
+    @classmethod
+    def unchecked(
+        cls,
+        words: tuple[str, ...],
+        text: str | None,
+        offsets: tuple[Fragment, ...] | None,
+        start: int,
+    ) -> Sentence:
+        """Make a sentence of words, text and offsets that are known to agree."""
+        new = object.__new__(cls)
+        put = object.__setattr__
+        put(new, "words", words)
+        put(new, "mentions", ())
+        put(new, "text", text)
+        put(new, "offsets", offsets)
+        put(new, "start", start)
+        return new
+
     def with_mentions(self, mentions: Iterable[Mention]) -> Sentence:
         """Return the same sentence with other mentions."""
-        new = object.__new__(Sentence)
-        # Words, text and offsets were checked when this sentence was made.
-        for name in ("words", "text", "offsets", "start"):
-            object.__setattr__(new, name, getattr(self, name))
+        new = Sentence.unchecked(self.words, self.text, self.offsets, self.start)
         new._take(mentions)
         return new
 

@@ -178,13 +178,11 @@ class Splitter:
                     start = end
 
     def _sentence(self, text: str, start: int, end: int) -> Sentence:
-        ranges = self.word_ranges(text, start, end)
-        return Sentence(
-            tuple(text[first:last] for first, last in ranges),
-            text=text[start:end],
-            offsets=tuple((first - start, last - start) for first, last in ranges),
-            start=start,
-        )
+        own = text[start:end]
+        pattern = WORDS[self.words]
+        # Both read the same matches, so that words and offsets agree.
+        offsets = tuple([match.span() for match in pattern.finditer(own)])
+        return Sentence.unchecked(tuple(pattern.findall(own)), own, offsets, start)
 
 
 def _sentence_ends(text: str, start: int, end: int) -> Iterator[int]:

@@ -121,7 +121,9 @@ def taggers(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("tiny")
     structural = request.param == "structural"
     scheme = Scheme(("A", "B"), naming="structural" if structural else "semantic")
-    tiny_network(folder, scheme, window=64, arc_weights=not structural).save_pretrained(folder)
+    tiny_network(folder, scheme, window=64, overlap=16, arc_weights=not structural).save_pretrained(
+        folder
+    )
     cpu = Tagger.from_network(Network.from_pretrained(folder), "cpu")
     network = Network.from_pretrained(folder)
     exact = Tagger(network.config, network.tokenizer, TorchRuntime(network, "cuda", half=False))

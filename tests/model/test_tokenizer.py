@@ -173,13 +173,31 @@ def test_batches():
     assert batch["attention_mask"].sum() == len(encoded.subwords)
     turned = encoded.batch([2, 0])
     assert turned.lengths.tolist() == [2, 10]
-    picked = turned.input_ids[turned.windows, turned.positions]
-    assert picked[0, :2].tolist() == first_subwords(sentences[2])
-    assert picked[1].tolist() == first_subwords(sentences[0])
+    picked = turned.input_ids[turned.word_windows, turned.word_positions].tolist()
+    assert picked == [*first_subwords(sentences[2]), *first_subwords(sentences[0])]
     nothing = encoded.batch([])
     assert nothing.input_ids.shape == (0, 0)
     assert np.issubdtype(nothing.input_ids.dtype, np.integer)
     assert len(instance.encode([])) == 0
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.lists(word, max_size=30), max_size=8), st.integers(1, 60))
+def test_portions_of_a_batch_have_all_of_it_and_fit_the_budget(sentences, budget):
+    encoded = tokenizer(window=16, overlap=4).encode(sentences)
+    batch = encoded.batch(range(len(sentences)))
+    seen_windows, seen_words = [], []
+    for portion in batch.portions(budget):
+        rows, words = portion.windows, portion.words
+        here = batch.sizes[rows]
+        assert portion.width == here.max()
+        assert len(here) == 1 or len(here) * portion.width <= budget
+        inside = batch.word_windows[words]
+        assert ((rows.start <= inside) & (inside < rows.stop)).all()
+        seen_windows += range(rows.start, rows.stop)
+        seen_words += range(words.start, words.stop)
+    assert seen_windows == list(range(len(batch.sizes)))
+    assert seen_words == list(range(sum(map(len, sentences))))
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1]", "no JSON"])

@@ -73,8 +73,6 @@ class Network(nn.Module):
         windows: Tensor,
         positions: Tensor,
         mask: Tensor | None = None,
-        *,
-        windows_at_once: int | None = None,
     ) -> Tensor:
         """Return the scores of words, (batch, words, tags), in float32.
 
@@ -86,31 +84,24 @@ class Network(nn.Module):
             windows: (batch, words).
             positions: (batch, words).
             mask: Not looked at; scores where it does not hold mean nothing.
-            windows_at_once: Give so many windows to the encoder at a time, to bound its memory.
         """
-        if windows_at_once is None:
-            return self._score(self._hidden(input_ids, attention_mask)[windows, positions])
-        scores = torch.zeros(*windows.shape, self.linear.out_features, device=input_ids.device)
-        for first in range(0, len(input_ids), windows_at_once):
-            part = slice(first, first + windows_at_once)
-            hidden = self._hidden(input_ids[part], attention_mask[part])
-            here = (windows >= first) & (windows < first + windows_at_once)
-            scores[here] = self._score(hidden[windows[here] - first, positions[here]])
-        return scores
+        return self.score(self.encode(input_ids, attention_mask)[windows, positions])
 
-    def score_subwords(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Return the scores of every subword, (windows, subwords, tags), in float32."""
-        return self._score(self._hidden(input_ids, attention_mask))
-
-    def _hidden(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+    def encode(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        """Return the encoder's vector of every subword, (windows, subwords, size)."""
         found = self.encoder(input_ids=input_ids, attention_mask=attention_mask)
         hidden: Tensor = found.last_hidden_state
         return hidden
 
-    def _score(self, hidden: Tensor) -> Tensor:
-        with torch.autocast(hidden.device.type, enabled=False):
-            scores: Tensor = self.linear(self.dropout(hidden.float()))
+    def score(self, vectors: Tensor) -> Tensor:
+        """Return the scores of vectors, (..., tags), in float32."""
+        with torch.autocast(vectors.device.type, enabled=False):
+            scores: Tensor = self.linear(self.dropout(vectors.float()))
         return scores
+
+    def score_subwords(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        """Return the scores of every subword, (windows, subwords, tags), in float32."""
+        return self.score(self.encode(input_ids, attention_mask))
 
     @classmethod
     def from_encoder(cls, name: str | Path, config: ModelConfig) -> Network:

@@ -38,32 +38,72 @@ class InvalidTokenizer(DiscotagError):
     """A `tokenizer.json` that cannot be used."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+class Portion(NamedTuple):
+    """A part of a batch that an encoder takes at a time.
+
+    Attributes:
+        windows: Its windows.
+        width: Subwords of the longest of them.
+        words: The words whose first subword is in one of them.
+    """
+
+    windows: slice
+    width: int
+    words: slice
+
+
+@dataclass(frozen=True, eq=False)
 class Batch:
     """Sentences as the arguments of a network.
 
     Attributes:
         numbers: (batch,): which sentences these are.
         lengths: (batch,): how many words each has.
+        sizes: (windows,): how many subwords each window has.
         input_ids: (windows, subwords).
-        attention_mask: (windows, subwords): 1 for a subword, 0 for padding.
-        windows: (batch, words): the window with the first subword of each word.
-        positions: (batch, words): where it is in the window.
         mask: (batch, words): which are words.
+        word_windows: For each word, sentence by sentence, the window of its first subword.
+        word_positions: Where it is in the window.
     """
 
     numbers: Indices
     lengths: Indices
+    sizes: Indices
     input_ids: Indices
-    attention_mask: Indices
-    windows: Indices
-    positions: Indices
     mask: npt.NDArray[np.bool_]
+    word_windows: Indices
+    word_positions: Indices
+
+    @cached_property
+    def attention_mask(self) -> Indices:
+        """(windows, subwords): 1 for a subword, 0 for padding."""
+        return (np.arange(self.input_ids.shape[1]) < self.sizes[:, None]).astype(np.int64)
+
+    def portions(self, budget: int) -> Iterator[Portion]:
+        """Yield windows that the encoder takes at a time: as many as fit a budget of subwords."""
+        first, rows = 0, len(self.sizes)
+        while first < rows:
+            last, width = first, 0
+            while last < rows:
+                wider = max(width, int(self.sizes[last]))
+                if last > first and wider * (last + 1 - first) > budget:
+                    break
+                last, width = last + 1, wider
+            words = np.searchsorted(self.word_windows, (first, last)).tolist()
+            yield Portion(slice(first, last), width, slice(*words))
+            first = last
 
     def arguments(self) -> dict[str, npt.NDArray[Any]]:
         """Return the arguments of `Network.forward` by their names."""
-        names = ("input_ids", "attention_mask", "windows", "positions", "mask")
-        return {name: getattr(self, name) for name in names}
+        windows, positions = np.zeros((2, *self.mask.shape), dtype=np.int64)
+        windows[self.mask], positions[self.mask] = self.word_windows, self.word_positions
+        return {
+            "input_ids": self.input_ids,
+            "attention_mask": self.attention_mask,
+            "windows": windows,
+            "positions": positions,
+            "mask": self.mask,
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,15 +168,12 @@ class EncodedSentences:
         rows = _ranges(self.first_windows[chosen], heights)
         sizes = self.window_sizes[rows]
         input_ids = np.full((len(rows), sizes.max(initial=0)), self.pad_id, dtype=np.int64)
-        attention_mask = (np.arange(input_ids.shape[1]) < sizes[:, None]).astype(np.int64)
-        input_ids[attention_mask == 1] = self.subwords[_ranges(self.window_starts[rows], sizes)]
+        there = np.arange(input_ids.shape[1]) < sizes[:, None]
+        input_ids[there] = self.subwords[_ranges(self.window_starts[rows], sizes)]
         mask = np.arange(lengths.max(initial=0)) < lengths[:, None]
         words = _ranges(self.first_words[chosen], lengths)
-        windows, positions = np.zeros((2, *mask.shape), dtype=np.int64)
-        row_of = np.repeat(np.cumsum(heights) - heights, lengths)
-        windows[mask] = self.word_windows[words] + row_of
-        positions[mask] = self.word_positions[words]
-        return Batch(chosen, lengths, input_ids, attention_mask, windows, positions, mask)
+        windows = self.word_windows[words] + np.repeat(np.cumsum(heights) - heights, lengths)
+        return Batch(chosen, lengths, sizes, input_ids, mask, windows, self.word_positions[words])
 
 
 class _Known(NamedTuple):

@@ -5,7 +5,6 @@ Neither library is imported with this module.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -17,7 +16,7 @@ from discotag.errors import DiscotagError
 from discotag.inference.backends import numpy_backend
 from discotag.inference.toolbox import Array
 from discotag.model.config import ModelConfig
-from discotag.model.onnx_session import open_session, read_arc_weights
+from discotag.model.onnx_session import INPUTS, open_session, read_arc_weights
 from discotag.model.tokenizer import Batch
 
 if TYPE_CHECKING:
@@ -26,18 +25,22 @@ if TYPE_CHECKING:
 Numbers = npt.NDArray[Any]
 
 CPU_BUDGET: Final = 1024
-"""Subwords at a time, padding included: on two cores more is no faster, and takes memory
-(`benchmarks/prediction.py`)."""
+"""Subwords that the encoder takes at a time on a CPU, padding included: on two cores more is no
+faster, and takes memory (`benchmarks/prediction.py`)."""
 
-GPU_BUDGET: Final = 65536
-"""The same on a GPU: enough to keep one busy."""
+GPU_BUDGET: Final = 8192
+"""The same on a GPU: enough to keep one busy, and few enough that what attention computes stays in
+its cache (`benchmarks/throughput.py`)."""
 
-CPU_LOOK_AHEAD: Final = 16
-"""Batches' worth of words that are read at a time in the end, so that batches hold sentences of
-like length: with more there is hardly less padding."""
+CPU_BATCH: Final = 1 << 14
+"""Subwords of the sentences that are decoded together on a CPU."""
 
-GPU_LOOK_AHEAD: Final = 4
-"""The same on a GPU, whose batches are large: reading more at a time would let it wait."""
+GPU_BATCH: Final = 1 << 16
+"""The same on a GPU, where each step of decoding takes as long for few sentences as for many."""
+
+LOOK_AHEAD: Final = 2
+"""Batches' worth of words that are read at a time in the end, so that the encoder gets sentences of
+like length."""
 
 GPU_DEPTH: Final = 4
 """Batches under way on a GPU: one is encoded, one decoded, one has its mentions read, and one its
@@ -53,17 +56,17 @@ class Runtime(Protocol):
     Attributes:
         name: `torch`, `onnx` or `onnx-int8`.
         device: Where it computes, as PyTorch names it.
-        budget: Subwords that are scored at a time, padding included.
+        budget: Subwords that the encoder takes at a time, padding included.
+        batch: Subwords of the sentences that are decoded together.
         depth: Batches that should be under way at a time.
-        look_ahead: Batches' worth of words that should be read at a time.
         backend: The functions of `discotag.inference.backends` for its scores.
     """
 
     name: str
     device: str
     budget: int
+    batch: int
     depth: int
-    look_ahead: int
     backend: ModuleType
 
     @property
@@ -88,7 +91,6 @@ class OnnxRuntime:
     """
 
     depth = 1
-    look_ahead = CPU_LOOK_AHEAD
     backend: ModuleType = numpy_backend
 
     def __init__(
@@ -99,34 +101,27 @@ class OnnxRuntime:
         self.device = device or "cpu"
         self.path = path
         self.tags = len(config.scheme.tags)
-        self.budget = CPU_BUDGET if self.device == "cpu" else GPU_BUDGET
+        self.budget, self.batch = _sizes(self.device)
         self.arc_weights = read_arc_weights(self.session, path, config)
 
     def scores(self, batch: Batch) -> Numbers:
         """Return the scores of words; see `Runtime`."""
-        given = batch.input_ids, batch.attention_mask
-        return in_portions(batch, self.budget, self.tags, lambda rows: self._run(*given, rows))
+        found = np.zeros((*batch.mask.shape, self.tags), dtype=np.float32)
+        flat = np.empty((len(batch.word_windows), self.tags), dtype=np.float32)
+        for portion in batch.portions(self.budget):
+            rows, width, words = portion.windows, portion.width, portion.words
+            scores = self._run(batch.input_ids[rows, :width], batch.attention_mask[rows, :width])
+            windows = batch.word_windows[words] - rows.start
+            flat[words] = scores[windows, batch.word_positions[words]]
+        found[batch.mask] = flat
+        return found
 
-    def _run(self, input_ids: Numbers, attention_mask: Numbers, rows: slice) -> Numbers:
-        given = {"input_ids": input_ids[rows], "attention_mask": attention_mask[rows]}
+    def _run(self, input_ids: Numbers, attention_mask: Numbers) -> Numbers:
+        given = dict(zip(INPUTS, (input_ids, attention_mask), strict=True))
         try:
             return np.asarray(self.session.run(None, given)[0])
         except Exception as error:  # of many kinds, none of them public
-            raise _failed(str(self.path), given["input_ids"].shape, error) from None
-
-
-def in_portions(batch: Batch, budget: int, tags: int, score: Callable[[slice], Numbers]) -> Numbers:
-    """Return the scores of words from those of all subwords, some windows at a time."""
-    rows, width = batch.input_ids.shape
-    step = max(1, budget // max(1, width))
-    if rows <= step:
-        return score(slice(0, rows))[batch.windows, batch.positions]
-    found = np.zeros((*batch.mask.shape, tags), dtype=np.float32)
-    for first in range(0, rows, step):
-        scores = score(slice(first, first + step))
-        here = batch.mask & (batch.windows >= first) & (batch.windows < first + step)
-        found[here] = scores[batch.windows[here] - first, batch.positions[here]]
-    return found
+            raise _failed(str(self.path), input_ids.shape, error) from None
 
 
 class TorchRuntime:
@@ -178,9 +173,8 @@ class TorchRuntime:
         if compile:
             network.encoder.compile(dynamic=True)
         self._autocast = half and not own
-        self.budget = GPU_BUDGET if on_gpu else CPU_BUDGET
+        self.budget, self.batch = _sizes(self._device.type)
         self.depth = GPU_DEPTH if on_gpu else 1
-        self.look_ahead = GPU_LOOK_AHEAD if on_gpu else CPU_LOOK_AHEAD
         on_cpu = self._device.type == "cpu"
         self.backend: ModuleType = numpy_backend if on_cpu else torch_backend
 
@@ -197,10 +191,6 @@ class TorchRuntime:
         """Return the scores of words; see `Runtime`."""
         import torch
 
-        from discotag.inference.backends.torch_tools import to_device
-
-        rows, width = batch.input_ids.shape
-        step = max(1, self.budget // max(1, width))
         training = self.network.training
         if training:
             self.network.eval()
@@ -209,17 +199,44 @@ class TorchRuntime:
                 torch.inference_mode(),
                 torch.autocast(self._device.type, torch.bfloat16, enabled=self._autocast),
             ):
-                given = {
-                    name: to_device(torch.from_numpy(each), self._device)
-                    for name, each in batch.arguments().items()
-                }
-                scores = self.network(**given, windows_at_once=None if rows <= step else step)
+                scores = self._scores(batch)
                 return scores.numpy() if self.backend is numpy_backend else scores
         except (RuntimeError, IndexError) as error:  # out of memory, beyond a table of the encoder
-            raise _failed("PyTorch", (rows, width), error) from None
+            raise _failed("PyTorch", batch.input_ids.shape, error) from None
         finally:
             if training:
                 self.network.train()
+
+    def _scores(self, batch: Batch) -> Array:
+        import torch
+
+        from discotag.inference.backends.torch_tools import to_device
+
+        # One copy for all: each by itself would take as long.
+        places = np.flatnonzero(batch.mask)
+        arrays = (batch.input_ids, batch.sizes, batch.word_windows, batch.word_positions, places)
+        packed = to_device(
+            torch.from_numpy(np.concatenate([each.ravel() for each in arrays])), self._device
+        )
+        parts = torch.split(packed, [each.size for each in arrays])
+        input_ids = parts[0].view(batch.input_ids.shape)
+        sizes, windows, positions, places_there = parts[1:]
+        attention_mask = torch.arange(input_ids.shape[1], device=self._device) < sizes[:, None]
+        vectors = []
+        for portion in batch.portions(self.budget):
+            rows, width, words = portion.windows, portion.width, portion.words
+            hidden = self.network.encode(
+                input_ids[rows, :width], attention_mask[rows, :width].long()
+            )
+            vectors.append(hidden[windows[words] - rows.start, positions[words]])
+        scores = self.network.score(torch.cat(vectors))
+        found = scores.new_zeros(batch.mask.size, scores.shape[1])
+        return found.index_copy_(0, places_there, scores).view(*batch.mask.shape, -1)
+
+
+def _sizes(device: str) -> tuple[int, int]:
+    """Return how many subwords the encoder takes at a time, and how many are decoded together."""
+    return (CPU_BUDGET, CPU_BATCH) if device == "cpu" else (GPU_BUDGET, GPU_BATCH)
 
 
 def check_device(device: str | None) -> None:

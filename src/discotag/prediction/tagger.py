@@ -19,7 +19,7 @@ from discotag.model.tokenizer import EncodedSentences, Indices, WordTokenizer
 from discotag.prediction.batching import plan_batches
 from discotag.prediction.decoding import Decoder, Reading
 from discotag.prediction.pipeline import Work, run_pipeline
-from discotag.prediction.runtimes import Runtime, TorchRuntime
+from discotag.prediction.runtimes import LOOK_AHEAD, Runtime, TorchRuntime
 from discotag.scheme import Scheme
 from discotag.words import Splitter
 
@@ -258,8 +258,8 @@ class Tagger:
             # The k best of all states and words of a batch are held at a time.
             return (yield from decoder.alternatives(scores, lengths, k))
 
-        smaller = max(1, self.runtime.budget // k)
-        for portion in self._over(self._portions(items, 0), work, batch_size, budget=smaller):
+        smaller = max(1, self.runtime.batch // k)
+        for portion in self._over(self._portions(items, 0), work, batch_size, batch=smaller):
             readings = iter(portion.found)
             for document in portion.documents:
                 yield tuple(
@@ -362,7 +362,7 @@ class Tagger:
         portions: Iterable[_Portion[R]],
         work: Callable[[Decoder, Any, Numbers], Work[list[R]]],
         batch_size: int | None,
-        budget: int | None = None,
+        batch: int | None = None,
     ) -> Iterator[_Portion[R]]:
         """Yield portions, in order, with what a work on scores finds for their sentences."""
         runtime = self.runtime
@@ -372,8 +372,8 @@ class Tagger:
         def on_batch(
             portion: _Portion[R], encoded: EncodedSentences, numbers: Indices
         ) -> Work[None]:
-            batch = encoded.batch(numbers)
-            found = yield from work(decoder, runtime.scores(batch), batch.lengths)
+            given = encoded.batch(numbers)
+            found = yield from work(decoder, runtime.scores(given), given.lengths)
             for number, each in zip(numbers.tolist(), found, strict=True):
                 portion.found[number] = each
             portion.waiting -= 1
@@ -382,7 +382,7 @@ class Tagger:
             for portion in portions:
                 sentences = [each for document in portion.documents for each in document.sentences]
                 encoded = self.tokenizer.encode([each.words for each in sentences])
-                batches = list(plan_batches(encoded, budget or runtime.budget, batch_size))
+                batches = list(plan_batches(encoded, batch or runtime.batch, batch_size))
                 portion.found = [None] * len(sentences)
                 portion.waiting = len(batches)
                 waiting.append(portion)
@@ -400,8 +400,7 @@ class Tagger:
         Where a portion ends depends on the items alone, not on which are wanted: so batches, and
         with them the last bit of scores, are always the same.
         """
-        budget = self.runtime.budget
-        most = budget  # the first answers come soon
+        most = self.runtime.budget  # the first answers come soon
         documents: list[Document] = []
         words = passed = 0
         for item in items:
@@ -413,7 +412,7 @@ class Tagger:
                     yield _Portion(documents, max(0, skip - passed))
                 passed += len(documents)
                 documents, words = [], 0
-                most = min(2 * most, self.runtime.look_ahead * budget)
+                most = min(2 * most, LOOK_AHEAD * self.runtime.batch)
         if passed + len(documents) > skip:
             yield _Portion(documents, max(0, skip - passed))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from discotag.evaluation import Scores, score
 from discotag.mentions import Document, Mention, Sentence
@@ -11,15 +10,11 @@ from discotag.model.network import Network
 from discotag.prediction.runtimes import TorchRuntime
 from discotag.prediction.tagger import Tagger
 
-BUDGET: Final = 1 << 14
-"""Subwords at a time beside a training: enough to fill a GPU, 1 GB at most in a base encoder."""
-
 
 def make_tagger(network: Network, *, bf16: bool = False) -> Tagger:
     """Return a tagger on a network that is being trained, in the precision of the training."""
     device = str(next(network.parameters()).device)
     runtime = TorchRuntime(network, device, half=bf16)
-    runtime.budget = max(runtime.budget, BUDGET)
     return Tagger(network.config, network.tokenizer, runtime)
 
 

@@ -24,12 +24,16 @@ from discotag.inference.backends import numpy_backend
 from discotag.inference.backends.numpy_backend import quiet
 from discotag.inference.backends.numpy_tools import NumpyTools
 from discotag.inference.backends.torch_tools import TorchTools, moved, to_device
+from discotag.inference.containment import Relation, containing_grammar, relation_table
 from discotag.inference.toolbox import Toolbox
 from discotag.mentions import Mention
 from discotag.scheme import Scheme
 
 BACKENDS: Final = ("auto", "numpy", "torch", "triton")
 TOOLS: Final = TorchTools()
+
+RELATED_CELLS: Final = 1 << 26
+"""Numbers of mentions x words x relations x tags that are held at a time."""
 
 
 def _unrounded(scores: Tensor) -> torch.autocast:
@@ -136,11 +140,61 @@ def mention_probabilities(
         _, _, given, _, other = _arguments("numpy", scheme.grammar, scores, None, weights)
         found = numpy_backend.mention_probabilities(scheme, given, lengths, mentions, other)
         return torch.from_numpy(found)
+    longest = max((lengths[row] for row, each in enumerate(mentions) if each), default=0)
+    if (
+        not recorded
+        and 0 < longest <= probability.LONG
+        and choose_backend(scheme.grammar, scores, weights) == "triton"
+    ):
+        return _probabilities_by_kernels(scheme, scores[:, :longest], lengths, mentions)
     with _unrounded(scores):
         total: Tensor = probability.mention_probabilities(
             TorchTools(), scheme, scores, lengths, mentions, weights
         )
     return total
+
+
+@torch.no_grad()
+def _probabilities_by_kernels(
+    scheme: Scheme,
+    scores: Tensor,
+    lengths: Sequence[int],
+    mentions: Sequence[Sequence[Mention]],
+) -> Tensor:
+    """Return the probability of each mention, by a kernel over all words of each.
+
+    Of the words apart from a mention nothing is shared with others, as `probability` does it; that
+    takes hundreds of small kernels, which for sentences of usual length take longer.
+    """
+    from discotag.inference.backends import triton_backend
+
+    scores = TOOLS.levelled(scores)
+    words = scores.shape[1]
+    sizes = place(np.array(lengths), scores)
+    there = torch.arange(words, device=scores.device) < sizes[:, None]
+    total = triton_backend.log_partition(scheme.grammar, scores, there)
+    listed = [(row, mention) for row, each in enumerate(mentions) for mention in each]
+    found = scores.new_empty(len(listed))
+    most = max(1, RELATED_CELLS // (words * len(Relation) * scores.shape[2]))
+    for label in {mention.label for _, mention in listed}:
+        grammar = containing_grammar(scheme, label)
+        mine = [n for n, (_, mention) in enumerate(listed) if mention.label == label]
+        for first in range(0, len(mine), most):
+            numbers = mine[first : first + most]
+            table = relation_table([(listed[n][1], 0) for n in numbers], words)
+            row_of = np.array([listed[n][0] for n in numbers])
+            packed = np.concatenate([np.array(numbers), row_of, table.ravel()])
+            number, rows, relation = torch.split(
+                place(packed, scores), [len(numbers), len(numbers), table.size]
+            )
+            # A word's tags count only in its own relation: (mentions, words, relations * tags).
+            same = relation.view(*table.shape, 1, 1) == torch.arange(
+                len(Relation), device=scores.device
+            ).view(-1, 1)
+            related = torch.where(same, scores[rows][:, :, None], -torch.inf).flatten(2)
+            inside = triton_backend.log_partition(grammar, related, there[rows])
+            found[number] = (inside - total[rows]).exp()
+    return found
 
 
 def entropy(

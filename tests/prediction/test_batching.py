@@ -1,0 +1,36 @@
+"""Batches: every sentence with words once, the longest first, within the budget."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discotag import Scheme
+from discotag.model.config import ModelConfig
+from discotag.model.tokenizer import WordTokenizer
+from discotag.prediction.batching import plan_batches
+from tiny import tiny_tokenizer
+
+
+@settings(deadline=None, max_examples=80)
+@given(
+    st.lists(st.integers(0, 40), max_size=40),
+    st.integers(1, 100),
+    st.one_of(st.none(), st.integers(1, 9)),
+)
+def test_batches(lengths, budget, batch_size):
+    config = ModelConfig(Scheme(("ADR",)), window=16, overlap=4)
+    tokenizer = WordTokenizer.from_json(tiny_tokenizer(), config)
+    encoded = tokenizer.encode([["pain"] * length for length in lengths])
+    batches = list(plan_batches(encoded, budget, batch_size))
+    listed = [number for batch in batches for number in batch.tolist()]
+    assert sorted(listed) == [number for number, length in enumerate(lengths) if length]
+    widths = encoded.widths[listed]
+    assert (np.diff(widths) <= 0).all()
+    for batch in batches:
+        padded = encoded.heights[batch].sum() * encoded.widths[batch].max()
+        assert len(batch) == 1 or padded <= budget
+        assert batch_size is None or len(batch) <= batch_size
+    # No batch could have taken the sentence after it.
+    for batch, after in zip(batches, batches[1:], strict=False):
+        more = (encoded.heights[batch].sum() + encoded.heights[after[0]]) * encoded.widths[batch[0]]
+        assert more > budget or len(batch) == batch_size
