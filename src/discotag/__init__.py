@@ -1,5 +1,6 @@
 """discotag: discontinuous named-entity recognition by sound word tagging."""
 
+import os
 from typing import TYPE_CHECKING
 
 from discotag.errors import DiscotagError
@@ -12,6 +13,12 @@ if TYPE_CHECKING:
     from discotag.model.tagger import Tagger as Tagger
 
 __version__ = "0.1.0"
+
+# onnxruntime and the Hugging Face libraries report how they are used unless these are set before
+# they are imported, which only happens after this. A variable that is set already is not touched.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+if not {"HF_HUB_DISABLE_TELEMETRY", "DISABLE_TELEMETRY", "DO_NOT_TRACK"} & os.environ.keys():
+    os.environ.update(HF_HUB_DISABLE_TELEMETRY="1", DO_NOT_TRACK="1")
 
 __all__ = [
     "DiscotagError",
@@ -29,7 +36,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """What needs more than the standard library is imported only when asked for."""
+    """Import a name that needs more than the standard library when it is first asked for."""
     if name == "load":
         from discotag.model.files import load
 
