@@ -19,13 +19,7 @@ from learnable import CROSSED, SENTENCES, learnable_encoder, sentence
 FAST = {"epochs": 20, "rate": 5e-3, "batch_size": 2, "dropout": 0.0}
 
 
-@pytest.fixture(autouse=True)
-def _one_thread():
-    """Threads cost more than they save on matrices this small."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")
@@ -92,16 +86,37 @@ def test_all_parameters_decay_and_the_rate_is_a_cosine_with_warmup(encoder, monk
     assert np.allclose(rates, 5e-3 * np.where(step < 6, step / 6, cosine))
 
 
-def test_a_loss_that_is_no_number_ends_in_one_line(encoder):
+def test_a_loss_that_is_no_number_ends_at_once_in_one_line(encoder):
     settings = Settings(encoder=str(encoder), **FAST)
     network = _network(settings)
-    network.layer.check = False
     with torch.no_grad():
         network.linear.bias.fill_(float("inf"))
     examples = make_examples(network, SENTENCES, settings)
-    with pytest.raises(DiscotagError) as error:
+    message = r"^the loss is nan after 0 steps; a lower rate than 0\.005 may help$"
+    with pytest.raises(Diverged, match=message):
         fit(network, examples, SENTENCES, settings, seed=1)
-    assert isinstance(error.value, Diverged) or "score is" in str(error.value)
+    assert network.layer.check  # for whoever predicts with it
+
+
+def test_where_looking_at_each_loss_is_dear_the_end_of_an_epoch_tells(encoder, monkeypatch):
+    """As on a GPU: the losses of steps are not looked at, only what is logged."""
+    from discotag.training import trainer
+
+    real = Learner.forward
+
+    def forward(self, **batch):
+        return {"loss": real(self, **batch)["loss"] * 0 + float("nan")}
+
+    monkeypatch.setattr(Learner, "forward", forward)
+    monkeypatch.setattr(
+        trainer.TaggerTrainer, "training_step", trainer.Trainer.training_step, raising=True
+    )
+    settings = Settings(encoder=str(encoder), **FAST)
+    network = _network(settings)
+    examples = make_examples(network, SENTENCES, settings)
+    monkeypatch.setattr(trainer.Companion, "on_step_end", lambda *_, **__: None)
+    with pytest.raises(Diverged, match=r"^the loss is nan after 3 steps; a lower rate"):
+        fit(network, examples, SENTENCES, settings, seed=1)
 
 
 def test_cross_entropy_with_teachers_is_that_of_distributions_over_sequences(encoder):

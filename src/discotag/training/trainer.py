@@ -35,7 +35,7 @@ FIGURES: Final = ("precision", "recall", "f1", "gold", "predicted", "correct")
 
 
 class Diverged(DiscotagError):
-    """A training whose loss is no number any more."""
+    """A training whose loss is infinite or not a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,6 @@ def fit(
                 f"{arguments.world_size} processes cannot share {len(examples)} sentences in "
                 f"batches of {settings.batch_size}; use larger batches or fewer processes"
             )
-        network.layer.check = arguments.device.type == "cpu"  # it would make a GPU wait
         arguments.warmup_steps = round(settings.warmup * len(loader) * settings.epochs)
         trainer = TaggerTrainer(
             model=Learner(network, settings.objective, settings.distil_weight),
@@ -139,12 +138,15 @@ def fit(
         trainer.loader = loader
         trainer.dev = Examined(network, dev)
         trainer.folder = folder
+        checked, network.layer.check = network.layer.check, False  # it would make a GPU wait
         try:
             return trainer.fit(settings.epochs)
         except torch.OutOfMemoryError:
             raise DiscotagError(
                 "the memory of the GPU is too small for this training; use smaller batches"
             ) from None
+        finally:
+            network.layer.check = checked
 
 
 def _arguments(settings: Settings, seed: int, folder: Path, resumable: bool) -> TrainingArguments:
@@ -240,8 +242,15 @@ class TaggerTrainer(Trainer):
             super()._save_checkpoint(*arguments, **named)
 
     def training_step(self, *arguments: Any, **named: Any) -> Tensor:
-        """Keep the loss for who shows it."""
+        """Make a step, and keep its loss to show it.
+
+        Raises:
+            Diverged: The loss is not a number. On a GPU that is noticed at the end of the epoch:
+                looking at each loss would make it wait.
+        """
         self.last_loss = super().training_step(*arguments, **named)
+        if self.last_loss.device.type == "cpu":
+            check_loss(float(self.last_loss), self.args, self.state)
         return self.last_loss
 
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
@@ -272,12 +281,12 @@ class Companion(TrainerCallback):
         self.settings = settings
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Say so."""
+        """Tell the listener that the training begins."""
         if state.is_world_process_zero:
             self.listener.begin(f"seed {args.seed}", state.max_steps, state.global_step)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Say so."""
+        """Tell the listener of a step."""
         if state.is_world_process_zero:
             self.listener.step(lambda: float(self.trainer.last_loss))
 
@@ -288,13 +297,8 @@ class Companion(TrainerCallback):
         control.should_save = control.should_save and due
 
     def on_log(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Look whether the loss is still a number."""
-        logs = state.log_history[-1]
-        if not math.isfinite(logs.get("loss", 0.0)):
-            raise Diverged(
-                f"the loss is {logs['loss']} in epoch {round(state.epoch)}, step "
-                f"{state.global_step}; a lower rate than {args.learning_rate} may help"
-            )
+        """Raise `Diverged` if the loss of the epoch is not a number."""
+        check_loss(state.log_history[-1].get("loss", 0.0), args, state)
 
     def on_evaluate(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Say what came out of the epoch."""
@@ -318,9 +322,18 @@ class Companion(TrainerCallback):
                 path.unlink()
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Say so."""
+        """Tell the listener that the training is over."""
         if state.is_world_process_zero:
             self.listener.end()
+
+
+def check_loss(loss: float, args: Any, state: Any) -> None:
+    """Raise `Diverged` if a loss is infinite or not a number."""
+    if not math.isfinite(loss):
+        raise Diverged(
+            f"the loss is {loss} after {state.global_step} steps; a lower rate than "
+            f"{args.learning_rate} may help"
+        )
 
 
 def best_file(folder: Path, step: int) -> Path:
