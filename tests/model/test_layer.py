@@ -189,11 +189,17 @@ def test_what_inference_mode_made_serves_afterwards_too():
 
 
 def test_the_probability_of_what_was_decoded():
-    layer = TaggingLayer(STRUCTURAL)
-    scores = torch.randn(2, 6, 9)
-    found = layer.decode_mentions(scores)
+    """Against the sum over all sequences; one sentence has more mentions than the other."""
+    layer = TaggingLayer(STRUCTURAL).double()
+    scores = torch.from_numpy(random_scores(np.random.default_rng(0), 2, 6, 9))
+    found = [sorted(each) for each in layer.decode_mentions(scores)]
+    assert [len(each) for each in found] == [2, 4]
     probability = layer.mention_probability(scores, found)
-    assert probability.shape == (2, max(map(len, found)))
+    assert probability.shape == (2, 4)
+    for row, mentions in enumerate(found):
+        truth = Truth(STRUCTURAL, scores[row].numpy())
+        for place, mention in enumerate(mentions):
+            assert probability[row, place].item() == pytest.approx(truth.of_mention(mention))
 
 
 def test_many_mentions_are_looked_at_in_pieces(monkeypatch):
