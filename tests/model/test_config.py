@@ -33,8 +33,11 @@ def test_round_trip_through_json():
     [
         ({"dropout": 1}, "dropout must be at least 0 and below 1, got 1"),
         ({"dropout": "a"}, "dropout must be"),
-        ({"window": 4}, "window must be a whole number, at least 8, got 4"),
+        ({"window": 4}, "window must be a whole number from 8 to 8192, got 4"),
         ({"window": 64, "overlap": 33}, "overlap must be between 0 and half the window, 32"),
+        ({"window": 8193}, "window must be a whole number from 8 to 8192, got 8193"),
+        ({"dropout": float("nan")}, "dropout must be at least 0 and below 1, got nan"),
+        ({"scheme": Scheme([str(n) for n in range(1001)])}, "may have 1000 labels, got 1001"),
         ({"arc_weights": 1}, "arc_weights must be true or false"),
         ({"data": 7}, "data must be text, got 7"),
         ({"figures": {"F1": "high"}}, "figures must map names to numbers"),

@@ -64,7 +64,7 @@ def test_mentions_and_their_scores_are_the_same(exported):
 
 def test_eight_bits_do_not_depend_on_the_batch(exported):
     folder, _ = exported
-    tagger = load(folder / "out")
+    tagger = load(folder / "out", runtime="onnx-int8")
     assert tagger.scorer.session.get_modelmeta().custom_metadata_map["arc_weights"]
     sentences = [
         sentence for text in TEXTS for sentence in tagger.splitter.document(text).sentences
@@ -102,7 +102,22 @@ def test_an_export_of_another_model_is_refused(exported, tmp_path):
     data = json.loads((tmp_path / "config.json").read_text())
     data["discotag"]["scheme"] = {"labels": ["A"]}
     (tmp_path / "config.json").write_text(json.dumps(data))
-    with pytest.raises(DiscotagError, match="it is no export of a model with 9 tags"):
+    with pytest.raises(DiscotagError, match="it is not an export of a model with 9 tags"):
+        load(tmp_path)
+
+
+@pytest.mark.parametrize("kept", ["[1, 2]", "{}", "[", '["x"]'])
+def test_weights_on_arcs_that_do_not_fit_are_refused(exported, tmp_path, kept):
+    import onnx
+
+    folder, _ = exported
+    for path in (folder / "out").iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    model = onnx.load(tmp_path / "model.onnx")
+    (entry,) = model.metadata_props
+    entry.value = kept
+    onnx.save(model, tmp_path / "model.onnx")
+    with pytest.raises(DiscotagError, match=r"its weights on arcs are not those of .* wants \d+$"):
         load(tmp_path)
 
 
@@ -120,6 +135,26 @@ def test_an_export_that_differs_is_not_kept(exported, tmp_path, monkeypatch):
         export(folder / "model", tmp_path / "out", TEXTS)
     (left,) = (tmp_path / "out").iterdir()
     assert left.read_text() == "what was there"
+
+
+def test_exporting_into_its_own_folder_changes_nothing_that_is_loaded(exported, tmp_path):
+    from discotag.model.files import copy_model
+
+    folder, _ = exported
+    copy_model(folder / "model", tmp_path)
+    before = load(tmp_path, device="cpu")
+    for name in ("model.onnx", "model_int8.onnx"):  # as `export(tmp_path, tmp_path)` does
+        (tmp_path / name).write_bytes((folder / "out" / name).read_bytes())
+    after = load(tmp_path, device="cpu")
+    assert (before.origin.runtime, after.origin.runtime) == ("torch", "torch")
+    assert [d.mentions for d in before(TEXTS)] == [d.mentions for d in after(TEXTS)]
+    assert load(folder / "out").origin.runtime == "onnx"  # the more exact of the two
+
+
+def test_only_weights_of_pytorch_are_exported(exported, tmp_path):
+    folder, _ = exported
+    with pytest.raises(DiscotagError, match="out: has no model.safetensors"):
+        export(folder / "out", tmp_path / "again", TEXTS)
 
 
 def test_an_export_is_never_left_unchecked(exported, tmp_path):

@@ -3,12 +3,14 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+import torch
 
 from discotag.errors import DiscotagError
 from discotag.model import files
-from discotag.model.files import InvalidModel, load
+from discotag.model.files import load
 from tiny import tiny_model
 
 
@@ -44,14 +46,20 @@ def test_saving_to_where_it_is_and_from_nowhere(copy):
     tagger.scorer = None  # as if it were no network of PyTorch
     tagger.save_pretrained(copy)
     assert (copy / "model.safetensors").read_bytes() == before
-    tagger.folder = None
+    tagger.origin = None
     with pytest.raises(DiscotagError, match="there is nothing to save"):
         tagger.save_pretrained(copy)
 
 
-def test_folders_that_are_no_model(copy, tmp_path):
+def test_folders_that_are_no_model(copy, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path.parent)
     refused(tmp_path / "none", "there is no such folder")
-    refused("../none", "there is no such folder")
+    for name in ("../none", "none", f"{tmp_path.name}/none", "x" * 5000, "a\0b", "~nobody/x"):
+        refused(name, "there is no such folder$")
+    refused(tmp_path / "owner" / "name", "there is no such folder$")
+    refused(Path("owner/name"), "there is no such folder$")
+    (tmp_path / "file").write_text("")
+    refused(tmp_path / "file", "is a file; give the folder of a model")
     refused(tmp_path, "not a model: it has no config.json$")
     copy.rename(tmp_path / "model")
     refused(tmp_path, "it has no config.json; the model is in .*/model$")
@@ -78,7 +86,7 @@ def test_pickles_are_never_read(copy):
 
 def test_files_that_are_missing_or_damaged(copy):
     refused(copy, "has no model.onnx for runtime 'onnx'; discotag export writes it", runtime="onnx")
-    refused(copy, "runtime must be one of onnx-int8, onnx, torch", runtime="tpu")
+    refused(copy, "runtime must be one of torch, onnx, onnx-int8", runtime="tpu")
     refused(copy, "device 'gpu' cannot be used", device="gpu")
     (copy / "model.onnx").write_bytes(b"no model")
     refused(copy, "model.onnx: onnxruntime cannot load it", runtime="onnx")
@@ -93,11 +101,13 @@ def test_weights_that_do_not_fit(copy):
     changed = data | {"discotag": data["discotag"] | {"scheme": {"labels": ["A", "B"]}}}
     (copy / "config.json").write_text(json.dumps(changed))
     refused(copy, "model.safetensors: does not fit config.json: .*size mismatch for linear")
+    (copy / "config.json").write_text(json.dumps(data | {"num_hidden_layers": 1}))
+    refused(copy, r"are not those of config.json: 16 are left over \(encoder.* and 11 more\)$")
     (copy / "config.json").write_text(json.dumps(data | {"model_type": "no such"}))
     refused(copy, "its encoder cannot be built")
     (copy / "config.json").write_text(json.dumps(data))
     (copy / "model.safetensors").write_bytes(b"\0" * 20)
-    refused(copy, "model.safetensors: does not fit config.json")
+    refused(copy, "model.safetensors: is not a safetensors file")
 
 
 def test_the_hub_cannot_be_reached(monkeypatch):
@@ -152,8 +162,80 @@ def test_the_bundled_model_may_be_missing(monkeypatch, tmp_path):
 
 def test_without_pytorch(model, monkeypatch):
     monkeypatch.setattr(files, "find_spec", lambda name: None)
-    with pytest.raises(InvalidModel, match=r"needs PyTorch: pip install 'discotag\[train\]'"):
-        load(model)
+    missing = r"needs torch, transformers: pip install 'discotag\[train\]'"
+    refused(model, f"{missing}; or export the model where PyTorch is installed")
+    missing = r"needs torch, transformers, onnx: pip install 'discotag\[train\]'"
+    refused(None, f"{missing}; or use what was exported: runtime 'onnx-int8'", runtime="torch")
+    refused(None, f"{missing}; or leave out the device to predict on the CPU", device="cuda")
+    assert load().origin.runtime == "onnx-int8"
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_without_a_gpu(model):
+    advice = "leave it out to predict on the CPU$"
+    for name in (None, model):
+        refused(name, f"device 'cuda' cannot be used: .*; {advice}", device="cuda")
+        refused(name, f"device 'cuda' cannot be used: .*; {advice}", device="cuda", runtime="torch")
+    message = "this onnxruntime cannot use CUDA: .*; leave out the device to predict on the CPU$"
+    refused(None, message, device="cuda", runtime="onnx-int8")
+
+
+def test_adding_files_does_not_change_what_a_folder_means(copy, caplog):
+    """Whether PyTorch is installed does not either: nothing of the choice looks for it."""
+    caplog.set_level("INFO", logger="discotag")
+    assert load(copy).origin.runtime == "torch"
+    assert caplog.messages == [
+        f"{copy}: runtime torch: model.safetensors is its only file of weights"
+    ]
+    for name in ("model.onnx", "model_int8.onnx"):
+        (copy / name).write_bytes(b"no model")
+        assert load(copy).origin.runtime == "torch"
+    reason = "model.safetensors is more exact than model.onnx and model_int8.onnx"
+    assert caplog.messages[-1] == f"{copy}: runtime torch: {reason}"
+    tagger = load(copy, device="cpu")
+    assert repr(tagger) == f"<Tagger of ADR from {copy}, runtime torch ({reason}), device cpu>"
+    (copy / "model.safetensors").unlink()
+    assert files.choose_runtime(copy, None, None)[:2] == ("onnx", "model.onnx")
+    (copy / "model_int8.onnx").unlink()
+    assert files.choose_runtime(copy, None, None)[:2] == ("onnx", "model.onnx")
+    assert files.choose_runtime(copy, None, "cuda")[:2] == ("torch", "model.onnx")
+    assert files.choose_runtime(copy, "torch", None)[:2] == ("torch", "model.onnx")
+
+
+def test_the_bundled_model_has_a_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bundled").mkdir()
+    assert load("bundled").folder == files.BUNDLED
+    assert "runtime onnx-int8 (model_int8.onnx is its only file of weights)" in repr(load())
+    refused("./bundled", "not a model: it has no config.json")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"vocab_size": 50},
+            r"tokenizer\.json: it gives subword 30521 .* encoder's vocabulary has 50",
+        ),
+        ({"pad_token_id": 10**6}, r"subword 1000000 \('a special one'\), but the encoder's"),
+        ({"pad_token_id": -1}, r"it gives subword -1 "),
+        ({"max_position_embeddings": 100}, "the window of 512 subwords is longer than the enc"),
+        ({"discotag": {"window": 10**9}}, "window must be a whole number from 8 to 8192"),
+        ({"discotag": {"scheme": {"labels": [*map(str, range(1001))]}}}, "may have 1000 labels"),
+        ({"discotag": {"scheme": {"labels": [*map(str, range(900))]}}}, "it is not an export of"),
+    ],
+)
+def test_configurations_beyond_bounds_without_pytorch(tmp_path, change, message):
+    files.copy_model(files.BUNDLED, tmp_path)
+    data = json.loads((tmp_path / "config.json").read_text())
+    changed = data | change | {"discotag": data["discotag"] | change.get("discotag", {})}
+    (tmp_path / "config.json").write_text(json.dumps(changed))
+    refused(tmp_path, message)
+
+
+def test_a_configuration_is_not_read_whatever_its_size(copy, monkeypatch):
+    monkeypatch.setattr(files, "MOST_CONFIG_BYTES", 100)
+    refused(copy, "config.json: is larger than")
 
 
 def test_loading_imports_nothing_heavy():

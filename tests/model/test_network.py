@@ -115,7 +115,7 @@ def test_what_also_decodes_is_no_encoder():
     from transformers import T5Config, T5Model
 
     model = T5Model(T5Config(vocab_size=9, d_model=8, d_kv=4, d_ff=8, num_layers=1, num_heads=2))
-    with pytest.raises(InvalidModel, match="t5 is no encoder of text"):
+    with pytest.raises(InvalidModel, match="t5 is not an encoder of text"):
         Network(model, ModelConfig(Scheme(labels=("ADR",))), tiny_tokenizer())
 
 
@@ -125,5 +125,5 @@ def test_encoders_that_cannot_be_used(tmp_path):
     with pytest.raises(InvalidModel, match=r"pytorch_model.bin, which may run code"):
         Network.from_encoder(tmp_path, config)
     (tmp_path / "model.safetensors").write_bytes(b"")
-    with pytest.raises(InvalidModel, match="cannot be loaded as an encoder"):
+    with pytest.raises(InvalidModel, match="is not a safetensors file"):
         Network.from_encoder(tmp_path, config)

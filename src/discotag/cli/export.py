@@ -32,11 +32,12 @@ def export(
     """Write a model as ONNX, in floats and in eight bits, and compare its answers with PyTorch.
 
     OUT gets model.onnx, model_int8.onnx and copies of the configuration, the tokenizer and the
-    card: all that is needed to predict where PyTorch is not installed.
+    card: all that is needed to predict where PyTorch is not installed. If OUT is the model's own
+    folder, its model.safetensors stays the default; --runtime onnx or onnx-int8 uses the export.
 
     [bold]Examples[/bold]
 
-    discotag export runs/psytar/best small-model/
+    discotag export run/model small-model/
 
     discotag export model/ model/ --texts reviews.txt --json
     """
@@ -47,7 +48,7 @@ def export(
 
     read_config(model)  # before PyTorch is loaded, which takes seconds
     check_weights(model)
-    from discotag.model.export import SAMPLE
+    from discotag.model.agreement import SAMPLE
     from discotag.model.export import export as write
 
     sample = SAMPLE if texts is None else tuple(_lines(texts))

@@ -10,13 +10,20 @@ from discotag.errors import DiscotagError
 from discotag.scheme import Scheme, SchemeError
 
 KEY: Final = "discotag"
-"""Where the configuration stands in `config.json`, beside that of the encoder."""
+"""Where the configuration is in `config.json`, beside that of the encoder."""
 
 VERSION: Final = 1
-"""Of what stands under the key; raised when an older discotag could not read it rightly."""
+"""Of what is under the key; raised when an older discotag could not read it rightly."""
 
 LEAST_WINDOW: Final = 8
 """Subwords: two special ones, and room for words that neighbouring windows share."""
+
+MOST_WINDOW: Final = 8192
+"""The longest window of encoders in use (ModernBERT). Attention takes memory by its square: 3 GB a
+layer at this length with 12 heads."""
+
+MOST_LABELS: Final = 1000
+"""No grammar with more can be compiled: see `MOST_STATES_TIMES_LABELS` of `discotag.scheme`."""
 
 
 class InvalidConfig(DiscotagError):
@@ -66,9 +73,14 @@ class ModelConfig:
             raise InvalidConfig(f"scheme must be a Scheme, got {self.scheme!r}")
         if not _is_number(self.dropout) or not 0 <= self.dropout < 1:
             raise InvalidConfig(f"dropout must be at least 0 and below 1, got {self.dropout!r}")
-        if type(self.window) is not int or self.window < LEAST_WINDOW:
+        if len(self.scheme.labels) > MOST_LABELS:
             raise InvalidConfig(
-                f"window must be a whole number, at least {LEAST_WINDOW}, got {self.window!r}"
+                f"a model may have {MOST_LABELS} labels, got {len(self.scheme.labels)}"
+            )
+        if type(self.window) is not int or not LEAST_WINDOW <= self.window <= MOST_WINDOW:
+            raise InvalidConfig(
+                f"window must be a whole number from {LEAST_WINDOW} to {MOST_WINDOW}, "
+                f"got {self.window!r}"
             )
         if type(self.overlap) is not int or not 0 <= self.overlap <= self.window // 2:
             raise InvalidConfig(

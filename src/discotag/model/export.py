@@ -9,16 +9,14 @@ import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from discotag.errors import DiscotagError
-from discotag.mentions import Document
+from discotag.model.agreement import LARGEST_DIFFERENCE, SAMPLE, Agreement, compare
 from discotag.model.files import (
     CARD,
     CONFIG,
@@ -26,6 +24,7 @@ from discotag.model.files import (
     ONNX_INT8,
     TOKENIZER,
     InvalidModel,
+    check_weights,
     load,
 )
 from discotag.model.network import Network
@@ -36,42 +35,6 @@ from discotag.model.tagger import Tagger
 OPSET: Final = 18
 """Of ONNX: the first with all that is used here; onnxruntime has it since 1.14."""
 
-LARGEST_DIFFERENCE: Final = 1e-3
-"""Between the scores of the export in floats and those of PyTorch; rounding gives some 1e-5."""
-
-SAMPLE: Final = (
-    "The pain I was experiencing around the hipjoints was incredible.",
-    "I had pain in my arms and shoulders, and my feet and ankles were swollen.",
-    "No side effects so far!",
-    "Chronic fatigue together with swollen and stiff knees and left elbows.",
-    "After two weeks: dizzy, nauseous, could not sleep; my hands (the left more) went numb…",
-    "Blurred vision in both eyes, dry mouth, weight gain of 15 lbs in a month.",
-    "Wouldn't recommend it 😕 to anyone.",
-    "Headache " * 40,
-)
-"""Texts that an export is checked on, where none are given."""
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """How an export compares with PyTorch.
-
-    Attributes:
-        runtime: The runtime that uses the export.
-        score_difference: The largest, over all words and tags.
-        mention_difference: The largest between the probabilities of mentions that both find.
-        same: The share of sentences with the same mentions.
-        sentences: How many sentences were compared.
-        size: Of the file, in bytes.
-    """
-
-    runtime: str
-    score_difference: float
-    mention_difference: float
-    same: float
-    sentences: int
-    size: int
-
 
 def export(
     source: str | Path, target: str | Path, texts: Sequence[str] = SAMPLE
@@ -79,7 +42,8 @@ def export(
     """Write a model as ONNX, in floats and in eight bits, to a folder that `load` reads.
 
     The folder gets `model.onnx`, `model_int8.onnx` and copies of the configuration, the tokenizer
-    and the card: all that is needed to predict without PyTorch.
+    and the card: all that is needed to predict without PyTorch. Where it has `model.safetensors`
+    too, `load` goes on using that unless a runtime is asked for.
 
     Args:
         source: The folder of a model.
@@ -97,6 +61,7 @@ def export(
     source, target = Path(source), Path(target)
     if not any(text.strip() for text in texts):
         raise DiscotagError("there is no text to compare the answers on")
+    check_weights(source)
     network = Network.from_pretrained(source)
     if hasattr(network.encoder, "set_attn_implementation"):
         # As plain products and sums attention becomes half as many nodes as the fused one does,
@@ -124,7 +89,7 @@ def _export(
     quantise(folder / ONNX, folder / ONNX_INT8)
     reference = Tagger.from_network(network, "cpu")
     found = tuple(
-        _compare(reference, load(folder, runtime=runtime), runtime, folder / name, texts)
+        compare(reference, load(folder, runtime=runtime), runtime, folder / name, texts)
         for runtime, name in (("onnx", ONNX), ("onnx-int8", ONNX_INT8))
     )
     if not found[0].score_difference <= LARGEST_DIFFERENCE:
@@ -184,7 +149,7 @@ def _write(network: Network, path: Path) -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Exporters talk a lot, of things that users can do nothing about."""
+    """Hide what exporters log and warn of: users can do nothing about it."""
     logger = logging.getLogger("torch.onnx")
     before = logger.level
     logger.setLevel(logging.ERROR)
@@ -194,28 +159,3 @@ def _quiet() -> Iterator[None]:
             yield
     finally:
         logger.setLevel(before)
-
-
-def _compare(
-    reference: Tagger, exported: Tagger, runtime: str, path: Path, texts: Sequence[str]
-) -> Agreement:
-    answers = [(tagger, list(tagger.predict(texts))) for tagger in (reference, exported)]
-    (_, wanted), (_, given) = answers
-    sentences = [sentence for document in wanted for sentence in document.sentences]
-    scores = [tagger.scores(sentences) for tagger, _ in answers]
-    difference = max(
-        (float(np.abs(a - b).max(initial=0)) for a, b in zip(*scores, strict=True)), default=0.0
-    )
-    same, chances = 0, [0.0]
-    for one, other in zip(_sentences(wanted), _sentences(given), strict=True):
-        same += one.mentions == other.mentions
-        found = {mention: mention.score for mention in other.mentions}
-        chances += [abs(m.score - found[m]) for m in one.mentions if m in found]
-    number = max(1, len(sentences))
-    return Agreement(
-        runtime, difference, max(chances), same / number, len(sentences), path.stat().st_size
-    )
-
-
-def _sentences(documents: Sequence[Document]) -> Iterator[Any]:
-    return (sentence for document in documents for sentence in document.sentences)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import shutil
 import tempfile
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from discotag.errors import DiscotagError
 from discotag.model.card import card
 from discotag.model.config import KEY, ModelConfig
-from discotag.model.pieces import Pieces
+from discotag.model.pieces import InvalidTokenizer, Pieces
+from discotag.scheme import SchemeError
 
 if TYPE_CHECKING:
     from discotag.model.tagger import Tagger
@@ -33,45 +35,86 @@ PICKLES: Final = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 FILES: Final = (CONFIG, WEIGHTS, TOKENIZER, CARD, ONNX, ONNX_INT8)
 """All that a model may consist of; nothing else is copied or fetched."""
 
-RUNTIMES: Final = {"onnx-int8": ONNX_INT8, "onnx": ONNX, "torch": WEIGHTS}
-"""Ways to get scores, the first that a model has the file of is the default."""
+RUNTIMES: Final = {"torch": WEIGHTS, "onnx": ONNX, "onnx-int8": ONNX_INT8}
+"""Ways to get scores, with the file that each needs, from the most exact to the least. What comes
+later is made from what comes before, so adding an export to a folder changes no default."""
 
 BUNDLED: Final = Path(__file__).parents[1] / "bundled"
 """The model that comes with the package."""
 
-HUB_NAME: Final = re.compile(r"[\w.-]+/[\w.-]+")
+BUNDLED_NAME: Final = "bundled"
+"""What it is called; a folder of this name is `./bundled`."""
+
+HUB_NAME: Final = re.compile(r"(?!\.)[\w.-]+/[\w.-]+")
+ENCODER_NAME: Final = re.compile(r"(?!\.)[\w.-]+(/[\w.-]+)?")
+"""Names on the hub; those of some encoders have no owner."""
+
+MOST_CONFIG_BYTES: Final = 1 << 24
+"""Of a `config.json`; those in use have some thousand."""
+
+MOST_OF_MESSAGE: Final = 300
+"""Characters of what a library says of an error: some list all that they know."""
+
+logger = logging.getLogger(__name__)
 
 
 class InvalidModel(DiscotagError):
     """A folder that holds no model, or one that cannot be used."""
 
 
-def read_config(folder: Path) -> tuple[dict[str, Any], ModelConfig]:
-    """The encoder's configuration and discotag's, from the `config.json` of a folder.
+class Choice(NamedTuple):
+    """How a model is run, and why so."""
+
+    runtime: str
+    file: str
+    reason: str
+
+
+def read_json(folder: Path) -> Any:
+    """Return what the `config.json` of a folder holds.
 
     Raises:
-        InvalidModel: It is not there, not JSON, or not discotag's.
+        InvalidModel: It cannot be read, or is not JSON.
     """
     path = folder / CONFIG
     if not folder.is_dir():
         raise InvalidModel(f"{folder}: there is no such folder")
     try:
-        data = json.loads(path.read_text("utf-8"))
+        if path.stat().st_size > MOST_CONFIG_BYTES:
+            raise InvalidModel(f"{path}: is larger than {MOST_CONFIG_BYTES >> 20} MB")
+        return json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         inner = folder / "model"  # where a training leaves it
         hint = f"; the model is in {inner}" if (inner / CONFIG).is_file() else ""
         raise InvalidModel(f"{folder}: not a model: it has no {CONFIG}{hint}") from None
     except (OSError, ValueError, RecursionError) as error:
         raise InvalidModel(f"{path}: cannot be read: {error}") from None
+
+
+def read_config(folder: Path) -> tuple[dict[str, Any], ModelConfig]:
+    """Return the encoder's configuration and discotag's, from the `config.json` of a folder.
+
+    Raises:
+        InvalidModel: It is missing, not JSON, not discotag's, or asks for what cannot be.
+    """
+    data = read_json(folder)
+    path = folder / CONFIG
     if not isinstance(data, dict) or KEY not in data:
         raise InvalidModel(
             f"{path}: not a discotag model: it has no key {KEY!r}; "
             "an encoder becomes one by training: discotag train"
         )
     try:
-        return data, ModelConfig.from_data(data.pop(KEY))
+        config = ModelConfig.from_data(data.pop(KEY))
     except DiscotagError as error:
         raise InvalidModel(f"{path}: {error}") from None
+    positions = data.get("max_position_embeddings")
+    if type(positions) is int and 0 < positions < config.window:
+        raise InvalidModel(
+            f"{path}: the window of {config.window} subwords is longer than the encoder's "
+            f"max_position_embeddings, {positions}"
+        )
+    return data, config
 
 
 def write_texts(
@@ -86,7 +129,7 @@ def write_texts(
 
 
 def check_weights(folder: Path) -> Path:
-    """Where the weights are; raises `InvalidModel` where they are missing or pickled."""
+    """Return the file of weights; raise `InvalidModel` if there is none, or only a pickled one."""
     path = folder / WEIGHTS
     if path.is_file():
         return path
@@ -99,16 +142,28 @@ def check_weights(folder: Path) -> Path:
     raise InvalidModel(f"{folder}: has no {WEIGHTS}")
 
 
+def most_exact(folder: Path) -> Path:
+    """Return the most exact file of weights that a model has; raises as `check_weights`."""
+    files = (folder / file for file in RUNTIMES.values())
+    return next((each for each in files if each.is_file()), None) or check_weights(folder)
+
+
 def load(
     name: str | Path | None = None, *, runtime: str | None = None, device: str | None = None
 ) -> Tagger:
     """Load a model.
 
+    What a folder means depends neither on what is installed nor on exports that are added to it:
+    by default the most exact weights that it has are used, `model.safetensors` (PyTorch) before
+    `model.onnx` before `model_int8.onnx`. The choice and its reason are in `repr(tagger)` and are
+    logged at level info.
+
     Args:
-        name: A folder, or a name on the Hugging Face hub (`owner/name`). By default the model that
-            comes with the package.
-        runtime: `onnx-int8` or `onnx`, which need no PyTorch, or `torch`. By default the first of
-            these that the model has, but `torch` for a device other than the CPU.
+        name: A folder, or a name on the Hugging Face hub (`owner/name`). By default, or as
+            `bundled`, the model that comes with the package.
+        runtime: `torch`, or `onnx` or `onnx-int8`, which need no PyTorch. On PyTorch a folder
+            without `model.safetensors` is used too: the weights are taken from its ONNX file.
+            By default as above, but `torch` for a device other than the CPU.
         device: `cpu` or `cuda`, or what else PyTorch knows.
 
     Raises:
@@ -119,40 +174,47 @@ def load(
         Traceback (most recent call last):
         discotag.model.files.InvalidModel: no/such/folder: there is no such folder
     """
-    from discotag.model.scorers import OnnxScorer
-    from discotag.model.tagger import Tagger
+    from discotag.model.scorers import OnnxScorer, check_device
+    from discotag.model.tagger import Origin, Tagger
 
     if runtime is not None and runtime not in RUNTIMES:
         raise InvalidModel(f"runtime must be one of {', '.join(RUNTIMES)}, got {runtime!r}")
-    folder = _found(name)
+    folder = find_model(name)
     encoder, config = read_config(folder)
-    chosen = _chosen(folder, runtime, device)
-    if chosen == "torch":
-        if find_spec("torch") is None or find_spec("transformers") is None:
-            raise InvalidModel(
-                f"{folder}: to use {WEIGHTS} needs PyTorch: pip install 'discotag[train]'; "
-                "or export the model where it is: discotag export"
-            )
+    choice = choose_runtime(folder, runtime, device)
+    logger.info("%s: runtime %s: %s", folder, choice.runtime, choice.reason)
+    # Other processes may be in another folder.
+    origin = Origin(folder.absolute(), choice.runtime, device, choice.reason)
+    if choice.runtime == "torch":
+        _check_installed(folder, choice, device)
+        check_device(device)  # before anything is built
         from discotag.model.network import Network
 
-        tagger = Tagger.from_network(Network.from_pretrained(folder), device)
-        tagger.folder = folder
-        return tagger
+        return Tagger.from_network(Network.from_pretrained(folder), device, origin=origin)
     pieces = Pieces.from_file(folder / TOKENIZER, config)
-    if type(encoder.get("pad_token_id")) is int:
-        pieces.pad_id = encoder["pad_token_id"]
-    scorer = OnnxScorer(folder / RUNTIMES[chosen], config, device)
-    return Tagger(config, pieces, scorer, folder=folder)
+    try:
+        pieces.fit_encoder(encoder.get("vocab_size"), encoder.get("pad_token_id"))
+    except InvalidTokenizer as error:
+        raise InvalidModel(f"{folder / TOKENIZER}: {error}") from None
+    scorer = OnnxScorer(folder / choice.file, config, device)
+    try:
+        return Tagger(config, pieces, scorer, origin=origin)
+    except SchemeError as error:
+        raise InvalidModel(f"{folder / CONFIG}: {error}") from None
 
 
-def _found(name: str | Path | None) -> Path:
-    """The folder of a model, fetched from the hub if need be."""
-    if name is None:
+def find_model(name: str | Path | None) -> Path:
+    """Return the folder of a model, which is fetched from the hub if need be.
+
+    Raises:
+        InvalidModel: There is no such folder, and no such model on the hub.
+    """
+    if name is None or str(name) == BUNDLED_NAME:
         if not (BUNDLED / CONFIG).is_file():
             raise InvalidModel("this installation has no model of its own; give a folder")
         return BUNDLED
-    folder = Path(name).expanduser()
-    if folder.exists() or not HUB_NAME.fullmatch(str(name)) or str(name).startswith("."):
+    folder = find_folder(name, HUB_NAME)
+    if folder is not None:
         return folder
     if find_spec("huggingface_hub") is None:
         raise InvalidModel(
@@ -166,26 +228,75 @@ def _found(name: str | Path | None) -> Path:
     except Exception as error:  # of the network, of the hub, of the disk
         raise InvalidModel(
             f"{name}: there is no such folder, and it could not be fetched from the hub "
-            f"(offline?): {_first_line(error)}"
+            f"(offline?): {one_line(error)}"
         ) from None
 
 
-def _chosen(folder: Path, runtime: str | None, device: str | None) -> str:
+def find_folder(name: str | Path, hub_name: re.Pattern[str]) -> Path | None:
+    """Return the folder that a name means, or None if it can only be a name on the hub.
+
+    A `Path` is always a folder.
+
+    Raises:
+        InvalidModel: It is a path, and there is no folder there.
+    """
+    try:
+        folder = Path(name).expanduser()
+        if folder.is_dir():
+            return folder
+        is_file = folder.exists()
+        inside = folder.parent != Path() and folder.parent.is_dir()
+    except (OSError, ValueError, RuntimeError):  # too long for a name, NUL in it, ~nobody
+        is_file, inside = False, True
+    if is_file:
+        raise InvalidModel(f"{name}: is a file; give the folder of a model")
+    if inside or isinstance(name, Path) or not hub_name.fullmatch(name):
+        raise InvalidModel(f"{name}: there is no such folder")
+    return None
+
+
+def choose_runtime(folder: Path, runtime: str | None, device: str | None) -> Choice:
+    """Choose how to run a model; `load` says by which rule.
+
+    Raises:
+        InvalidModel: The folder has no file for it.
+    """
+    if runtime is None and device not in (None, "cpu"):
+        file = most_exact(folder).name
+        return Choice("torch", file, f"device {device} is for PyTorch; weights from {file}")
     if runtime is None:
         there = [each for each, file in RUNTIMES.items() if (folder / file).is_file()]
-        if device not in (None, "cpu") and "torch" in there:
-            return "torch"
-        if there:
-            return there[0]
-        check_weights(folder)
-    elif not (folder / RUNTIMES[runtime]).is_file():
-        if runtime == "torch":
+        if not there:
             check_weights(folder)
+        file = RUNTIMES[there[0]]
+        others = " and ".join(RUNTIMES[each] for each in there[1:])
+        reason = f"more exact than {others}" if others else "its only file of weights"
+        return Choice(there[0], file, f"{file} is {reason}")
+    file = most_exact(folder).name if runtime == "torch" else RUNTIMES[runtime]
+    if not (folder / file).is_file():
         raise InvalidModel(
-            f"{folder}: has no {RUNTIMES[runtime]} for runtime {runtime!r}; "
-            "discotag export writes it"
+            f"{folder}: has no {file} for runtime {runtime!r}; discotag export writes it"
         )
-    return runtime or "torch"
+    return Choice(runtime, file, f"it was asked for; weights from {file}")
+
+
+def _check_installed(folder: Path, choice: Choice, device: str | None) -> None:
+    """Raise `InvalidModel` if PyTorch, or what reads the weights for it, is not installed."""
+    needed = ["torch", "transformers", *([] if choice.file == WEIGHTS else ["onnx"])]
+    missing = [name for name in needed if find_spec(name) is None]
+    if not missing:
+        return
+    exports = [each for each in ("onnx", "onnx-int8") if (folder / RUNTIMES[each]).is_file()]
+    if exports and device in (None, "cpu"):
+        hint = f"or use what was exported: runtime {exports[0]!r}"
+    elif exports:
+        hint = "or leave out the device to predict on the CPU"
+    else:
+        hint = "or export the model where PyTorch is installed: discotag export"
+    raise InvalidModel(
+        f"{folder}: runtime 'torch' ({choice.reason}) needs {', '.join(missing)}: "
+        f"pip install 'discotag[train]'; {hint}"
+    )
 
 
 def copy_model(source: Path, target: Path) -> None:
@@ -211,9 +322,11 @@ def push(save: Callable[[Path], None], name: str, *, private: bool) -> str:
             address = api.create_repo(name, private=private, exist_ok=True)
             api.upload_folder(repo_id=name, folder_path=folder)
         except Exception as error:  # of the network, of the hub, of the name
-            raise InvalidModel(f"{name}: cannot be put on the hub: {_first_line(error)}") from None
+            raise InvalidModel(f"{name}: cannot be put on the hub: {one_line(error)}") from None
     return str(address)
 
 
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).split("\n")), "").strip() or type(error).__name__
+def one_line(error: Exception) -> str:
+    """Return what an error of a library says, in one line of bounded length."""
+    line = " ".join(str(error).split()) or type(error).__name__
+    return line if len(line) <= MOST_OF_MESSAGE else f"{line[:MOST_OF_MESSAGE]} …"

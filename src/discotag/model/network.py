@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -12,17 +10,20 @@ import torch
 from torch import Tensor, nn
 
 from discotag.model.config import InvalidConfig, ModelConfig
+from discotag.model.encoder import build_encoder, check_names, count_weights, load_encoder
 from discotag.model.files import (
     CONFIG,
     TOKENIZER,
     WEIGHTS,
     InvalidModel,
-    check_weights,
+    most_exact,
+    one_line,
     read_config,
     write_texts,
 )
 from discotag.model.layer import TaggingLayer
 from discotag.model.pieces import InvalidTokenizer, Pieces
+from discotag.scheme import SchemeError
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -53,13 +54,13 @@ class Network(nn.Module):
         super().__init__()
         if encoder.config.is_encoder_decoder or not hasattr(encoder.config, "hidden_size"):
             kind = encoder.config.model_type
-            raise InvalidModel(f"{kind} is no encoder of text; take one like BERT or DeBERTa")
+            raise InvalidModel(f"{kind} is not an encoder of text; take one like BERT or DeBERTa")
         if getattr(encoder, "pooler", None) is not None:
             encoder.pooler = None  # type: ignore[assignment]
         self.config = _fitted(config, encoder)
         self.pieces = Pieces.from_json(tokenizer, self.config)
-        if encoder.config.pad_token_id is not None:  # some encoders count positions by it
-            self.pieces.pad_id = encoder.config.pad_token_id
+        embeddings = getattr(encoder.get_input_embeddings(), "num_embeddings", None)
+        self.pieces.fit_encoder(embeddings, encoder.config.pad_token_id)
         self.encoder = encoder
         self.dropout = nn.Dropout(config.dropout)
         self.linear = nn.Linear(encoder.config.hidden_size, len(config.scheme.tags))
@@ -96,7 +97,7 @@ class Network(nn.Module):
 
     @classmethod
     def from_encoder(cls, name: str | Path, config: ModelConfig) -> Network:
-        """A network with the weights of a pretrained encoder and a new linear layer.
+        """Make a network of a pretrained encoder and a new linear layer.
 
         Args:
             name: A folder, or a name on the Hugging Face hub.
@@ -104,24 +105,16 @@ class Network(nn.Module):
 
         Raises:
             InvalidModel: There is no such encoder, or only one with pickled weights, or one that
-                runs code of its own.
+                runs code of its own, or one with weights missing or left over.
         """
-        from transformers import AutoModel
-
-        folder = Path(name).expanduser()
-        if folder.is_dir():
-            name = folder
-            check_weights(folder)
-        try:
-            with _quiet():
-                encoder = AutoModel.from_pretrained(
-                    name, trust_remote_code=False, use_safetensors=True
-                ).float()
-        except (OSError, ValueError, KeyError, RuntimeError) as error:
-            raise InvalidModel(f"{name}: cannot be loaded as an encoder: {_line(error)}") from None
+        encoder, source = load_encoder(name)
         if config.encoder is None:
-            config = replace(config, encoder=folder.name if folder.is_dir() else str(name))
-        return cls(encoder, config, _tokenizer_of(name))
+            shown = source.name if isinstance(source, Path) else source
+            config = replace(config, encoder=shown)
+        try:
+            return cls(encoder, config, _tokenizer_of(source))
+        except InvalidTokenizer as error:
+            raise InvalidModel(f"{source}: its tokenizer: {error}") from None
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Write `config.json`, `model.safetensors`, `tokenizer.json` and the card, `README.md`."""
@@ -135,55 +128,50 @@ class Network(nn.Module):
         (folder / WEIGHTS).chmod((folder / CONFIG).stat().st_mode)  # not for the owner alone
 
     @classmethod
-    def from_pretrained(cls, folder: str | Path) -> Network:
+    def from_pretrained(cls, folder: str | Path, config: ModelConfig | None = None) -> Network:
         """Read what `save_pretrained` wrote; the network is in evaluation mode.
+
+        A folder that has only an export gives a network too: see `discotag.model.restore`.
+
+        Args:
+            folder: Of the model.
+            config: Instead of the model's own, with the same scheme.
 
         Raises:
             InvalidModel: A file is missing, damaged or does not fit the others.
         """
         from safetensors import SafetensorError
         from safetensors.torch import load_model
-        from transformers import AutoConfig, AutoModel
 
         folder = Path(folder)
-        data, config = read_config(folder)
-        weights = check_weights(folder)
-        try:
-            encoder_config = AutoConfig.for_model(**data)
-            encoder = AutoModel.from_config(  # type: ignore[no-untyped-call]
-                encoder_config, trust_remote_code=False
-            ).float()
-        except (ValueError, KeyError, TypeError, AttributeError, RuntimeError) as error:
-            raise InvalidModel(f"{folder}: its encoder cannot be built: {_line(error)}") from None
+        data, own = read_config(folder)
+        file = most_exact(folder)
+        exported = file.name != WEIGHTS
+        # Of an export the bound is its size: a number takes at least a byte.
+        weights = file.stat().st_size if exported else count_weights(file)
+        encoder = build_encoder(folder, data, weights)
         try:
             tokenizer = (folder / TOKENIZER).read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise InvalidModel(f"{folder}: {TOKENIZER} cannot be read: {error}") from None
         try:
-            network = cls(encoder, config, tokenizer)
+            network = cls(encoder, config or own, tokenizer)
         except InvalidTokenizer as error:
             raise InvalidModel(f"{folder / TOKENIZER}: {error}") from None
+        except SchemeError as error:
+            raise InvalidModel(f"{folder / CONFIG}: {error}") from None
+        if exported:
+            from discotag.model.restore import restore
+
+            restore(network, file)
+            return network
         try:
-            load_model(network, str(weights))
+            missing, left_over = load_model(network, str(file), strict=False)
         except (RuntimeError, SafetensorError, OSError) as error:
-            raise InvalidModel(f"{weights}: does not fit config.json: {_line(error)}") from None
+            raise InvalidModel(f"{file}: does not fit config.json: {one_line(error)}") from None
+        problems = {"are missing": list(missing), "are left over": list(left_over)}
+        check_names(problems, f"{file}: its weights are not those of {CONFIG}")
         return network.eval()
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without a report on the pooler, which is taken off anyway, and a bar for each loading."""
-    from transformers.utils import logging
-
-    before, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    try:
-        yield
-    finally:
-        logging.set_verbosity(before)
-        if bars:
-            logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
 def _fitted(config: ModelConfig, encoder: PreTrainedModel) -> ModelConfig:
@@ -214,9 +202,6 @@ def _tokenizer_of(name: str | Path) -> str:
     try:
         return str(AutoTokenizer.from_pretrained(name).backend_tokenizer.to_str())
     except (OSError, ValueError, KeyError, AttributeError, ImportError) as error:
-        raise InvalidModel(f"{name}: has no tokenizer that can be used: {_line(error)}") from None
-
-
-def _line(error: Exception) -> str:
-    """What an error says, in one line."""
-    return " ".join(str(error).split()) or type(error).__name__
+        raise InvalidModel(
+            f"{name}: has no tokenizer that can be used: {one_line(error)}"
+        ) from None

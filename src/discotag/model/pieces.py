@@ -74,6 +74,11 @@ class Pieces:
         self.unknown_id = _unknown_id(tokenizer)
         self.before, self.after = _special_ids(tokenizer)
         self.room = config.window - len(self.before) - len(self.after)
+        if self.room < 1:
+            raise InvalidTokenizer(
+                f"its {len(self.before) + len(self.after)} special subwords fill the window of "
+                f"{config.window}"
+            )
         # A further window begins at the first subword of a word, so no word may fill the step.
         self.stride = max(1, self.room - min(config.overlap, self.room // 2))
         self.most = min(MOST_PIECES, self.stride)
@@ -101,10 +106,42 @@ class Pieces:
         try:
             if '"ByteLevel"' in text:
                 text = _with_prefix_spaces(text)
-            tokenizer = Tokenizer.from_str(text)
+            return cls(Tokenizer.from_str(text), config)
+        except InvalidTokenizer:
+            raise
         except Exception as error:  # the library raises plain Exception
-            raise InvalidTokenizer(f"not a tokenizer that can be read: {error}") from None
-        return cls(tokenizer, config)
+            line = " ".join(str(error).split()) or type(error).__name__
+            raise InvalidTokenizer(f"not a tokenizer that can be read: {line}") from None
+
+    def fit_encoder(self, vocabulary: object, pad_id: object) -> None:
+        """Take the encoder's subword of padding, and check that the encoder knows all subwords.
+
+        Args:
+            vocabulary: How many subwords the encoder has; not a number where it does not say.
+            pad_id: The encoder's own, by which some count positions; None for the tokenizer's.
+
+        Raises:
+            InvalidTokenizer: A subword that text can give is beyond the encoder's vocabulary.
+        """
+        if type(pad_id) is int:
+            self.pad_id = pad_id
+        if type(vocabulary) is not int:
+            return
+        special = {
+            number
+            for number, token in self.tokenizer.get_added_tokens_decoder().items()
+            if token.special  # never found in text
+        }
+        known = self.tokenizer.get_vocab(with_added_tokens=True).items()
+        own = {number: name for name, number in known if number not in special}
+        ids = [*self.before, *self.after, self.pad_id, self.unknown_id, *own]
+        low, high = min(ids), max(ids)
+        if low < 0 or high >= vocabulary:
+            wrong = low if low < 0 else high
+            raise InvalidTokenizer(
+                f"it gives subword {wrong} ({own.get(wrong, 'a special one')!r}), but the "
+                f"encoder's vocabulary has {vocabulary}: 0 to {vocabulary - 1}"
+            )
 
     def as_json(self) -> str:
         """The text of a `tokenizer.json` that gives the same subwords."""

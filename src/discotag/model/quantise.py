@@ -35,6 +35,11 @@ STEPS: Final = 127
 TINY: Final = 6e-8
 """A scale is never below, the least half-precision number: a block of zeros has none of its own."""
 
+WHOLE: Final = "_whole"
+SCALES: Final = "_scales"
+MATRIX: Final = "_matrix"
+"""End the names of whole numbers, of their scales, and of the matrix that both become again."""
+
 
 def quantise(source: Path, target: Path) -> None:
     """Write an ONNX model with the large matrices and tables of another in eight bits."""
@@ -92,6 +97,20 @@ def quantised(weights: Numbers, axis: int) -> tuple[Numbers, Numbers]:
     return whole.astype(np.int8), scales
 
 
+def unquantised(whole: Numbers, scales: Numbers, axis: int) -> Numbers:
+    """Return the weights, in floats, of whole numbers and scales that `quantised` gave.
+
+    Example:
+        >>> weights = np.eye(8, dtype=np.float32)
+        >>> np.abs(unquantised(*quantised(weights, 0), 0) - weights).max() < 1e-3
+        np.True_
+    """
+    blocks = whole.astype(np.float32) * scales.astype(np.float32)
+    shape = list(blocks.shape)
+    shape[axis : axis + 2] = [-1]
+    return blocks.reshape(shape)
+
+
 class _Rewriter:
     """Collects the nodes and tables of the new graph."""
 
@@ -107,7 +126,7 @@ class _Rewriter:
         name = node.output[0]
         blocks = self._unpacked(name, *quantised(weights, 0))
         shape = self._table(f"{name}_shape", np.array(weights.shape))
-        matrix = self._node("Reshape", [blocks, shape], f"{name}_matrix")
+        matrix = self._node("Reshape", [blocks, shape], f"{name}{MATRIX}")
         self._node("MatMul", [node.input[0], matrix], name)
 
     def gather(self, node: Any, weights: Numbers) -> None:
@@ -123,7 +142,7 @@ class _Rewriter:
         self, name: str, whole: Numbers, scales: Numbers, indices: str | None = None
     ) -> str:
         """Whole numbers times their scales, in blocks; of a table, the rows asked for."""
-        parts = [self._table(f"{name}_whole", whole), self._table(f"{name}_scales", scales)]
+        parts = [self._table(f"{name}{WHOLE}", whole), self._table(f"{name}{SCALES}", scales)]
         if indices is not None:
             parts = [self._node("Gather", [each, indices], f"{each}_rows") for each in parts]
         floats = [self._node("Cast", [each], f"{each}_float", to=1) for each in parts]

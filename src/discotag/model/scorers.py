@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from discotag.errors import DiscotagError
 from discotag.model.config import ModelConfig
+from discotag.model.files import one_line
 
 if TYPE_CHECKING:
     from discotag.model.network import Network
@@ -28,6 +29,9 @@ GPU_BUDGET: Final = 65536
 MOST_THREADS: Final = 8
 """Beyond these, the matrices of such a batch are too small to share."""
 
+ORT_OPT_OUT: Final = "ORT_DISABLE_TELEMETRY"
+"""Set by `discotag` as it is imported."""
+
 ARC_WEIGHTS: Final = "arc_weights"
 """Where an ONNX file keeps the weights of arcs, among its metadata."""
 
@@ -40,6 +44,10 @@ class Scorer(Protocol):
 
     arc_weights: Numbers | None
     """Of the arcs of the scheme's grammar."""
+
+    @property
+    def device(self) -> Any:
+        """Where it computes."""
 
     def __call__(self, input_ids: Numbers, attention_mask: Numbers) -> Numbers:
         """Scores, (windows, subwords, tags) in float32, from (windows, subwords)."""
@@ -60,11 +68,14 @@ class OnnxScorer:
     def __init__(self, path: Path, config: ModelConfig, device: str | None = None) -> None:
         import onnxruntime  # type: ignore[import-untyped]
 
+        if os.environ.get(ORT_OPT_OUT) == "1":  # imported before discotag has set it
+            onnxruntime.disable_telemetry_events()
         providers = ["CPUExecutionProvider"]
         if device is not None and device.startswith("cuda"):
             if "CUDAExecutionProvider" not in onnxruntime.get_available_providers():
                 raise DiscotagError(
-                    "onnxruntime has no CUDA here; install onnxruntime-gpu, or use runtime='torch'"
+                    "this onnxruntime cannot use CUDA: that needs a GPU and onnxruntime-gpu; leave "
+                    "out the device to predict on the CPU"
                 )
             providers.insert(0, "CUDAExecutionProvider")
         elif device not in (None, "cpu"):
@@ -80,24 +91,43 @@ class OnnxScorer:
         try:
             session = onnxruntime.InferenceSession(path, options, providers=providers)
         except Exception as error:  # of many kinds, none of them public
-            line = " ".join(str(error).split())
-            raise DiscotagError(f"{path}: onnxruntime cannot load it: {line}") from None
+            raise DiscotagError(f"{path}: onnxruntime cannot load it: {one_line(error)}") from None
         names = {each.name for each in session.get_inputs()}
         tags = session.get_outputs()[0].shape[-1]
         if names != {"input_ids", "attention_mask"} or tags != len(config.scheme.tags):
             raise DiscotagError(
-                f"{path}: takes {', '.join(sorted(names))} and gives {tags} tags; it is no export "
-                f"of a model with {len(config.scheme.tags)} tags: discotag export writes one"
+                f"{path}: takes {', '.join(sorted(names))} and gives {tags} tags; it is not an "
+                f"export of a model with {len(config.scheme.tags)} tags: discotag export writes one"
             )
         self.session = session
+        self.path = path
+        self.device = device or "cpu"
         self.budget = CPU_BUDGET if len(providers) == 1 else GPU_BUDGET
-        weights = session.get_modelmeta().custom_metadata_map.get(ARC_WEIGHTS)
-        self.arc_weights = None if weights is None else np.array(json.loads(weights), np.float32)
+        self.arc_weights = _arc_weights(session, path, config)
 
     def __call__(self, input_ids: Numbers, attention_mask: Numbers) -> Numbers:
         """As `Scorer`."""
         given = {"input_ids": input_ids, "attention_mask": attention_mask}
-        return np.asarray(self.session.run(None, given)[0])
+        try:
+            return np.asarray(self.session.run(None, given)[0])
+        except Exception as error:  # of many kinds, none of them public
+            raise _failed(str(self.path), input_ids, error) from None
+
+
+def _arc_weights(session: Any, path: Path, config: ModelConfig) -> Numbers | None:
+    """Return the weights of arcs that a file keeps; raise if they are not those of the model."""
+    kept = session.get_modelmeta().custom_metadata_map.get(ARC_WEIGHTS)
+    arcs = len(config.scheme.grammar.arcs) if config.arc_weights else None
+    try:
+        weights = None if kept is None else np.array(json.loads(kept), np.float32)
+    except (ValueError, TypeError, RecursionError):
+        weights = np.zeros(0, np.float32)
+    if (None if weights is None else weights.shape) != (None if arcs is None else (arcs,)):
+        raise DiscotagError(
+            f"{path}: its weights on arcs are not those of config.json, which wants "
+            f"{arcs or 'none'}"
+        )
+    return weights
 
 
 class TorchScorer:
@@ -113,12 +143,9 @@ class TorchScorer:
 
         if device is None:
             device = "cuda" if torch.cuda.is_available() else "cpu"
-        try:
-            self.device = torch.device(device)
-            self.network = network.to(self.device)
-        except (RuntimeError, AssertionError) as error:
-            line = str(error).splitlines()[0]
-            raise DiscotagError(f"device {device!r} cannot be used: {line}") from None
+        check_device(device)
+        self.device = torch.device(device)
+        self.network = network.to(self.device)
         self.half = self.device.type == "cuda" and torch.cuda.is_bf16_supported()
         self.budget = CPU_BUDGET if self.device.type == "cpu" else GPU_BUDGET
         weights = network.layer.arc_weights
@@ -137,10 +164,34 @@ class TorchScorer:
                 torch.autocast(self.device.type, torch.bfloat16, enabled=self.half),
             ):
                 scores = self.network.score_subwords(ids, mask)
+            found: Numbers = scores.cpu().numpy()
+        except Exception as error:  # of memory, of a configuration that is wrong: of many kinds
+            raise _failed("PyTorch", input_ids, error) from None
         finally:
             self.network.train(training)
-        found: Numbers = scores.cpu().numpy()
         return found
+
+
+def check_device(device: str | None) -> None:
+    """Raise `DiscotagError` if PyTorch cannot compute on a device; None is never refused."""
+    import torch
+
+    if device is None:
+        return
+    try:
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError, TypeError) as error:
+        line = next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
+        raise DiscotagError(
+            f"device {device!r} cannot be used: {line}; leave it out to predict on the CPU"
+        ) from None
+
+
+def _failed(what: str, input_ids: Numbers, error: Exception) -> DiscotagError:
+    windows, subwords = input_ids.shape
+    return DiscotagError(
+        f"{what}: cannot score {windows} windows of {subwords} subwords: {one_line(error)}"
+    )
 
 
 def threads() -> int:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, overload
 
@@ -45,15 +46,35 @@ class Alternative:
     probability: float
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a tagger was loaded from.
+
+    Attributes:
+        folder: Of the model.
+        runtime: How it is run, as `load` names it.
+        device: The device that was asked for.
+        reason: Why this runtime was chosen.
+    """
+
+    folder: Path
+    runtime: str
+    device: str | None
+    reason: str
+
+
 class Tagger:
     """A loaded model that finds mentions. `load` makes one.
+
+    A tagger that was loaded can be pickled, and so be sent to other processes: they load the same
+    folder again, with the same runtime, device and splitter.
 
     Args:
         config: Of the model.
         pieces: Its tokenizer.
         scorer: What gives scores: a session of onnxruntime, or a network of PyTorch.
         splitter: How text becomes sentences and words.
-        folder: Where the model was loaded from.
+        origin: Where the model was loaded from, if it was.
 
     Example:
         >>> from discotag.model.files import load
@@ -70,24 +91,52 @@ class Tagger:
         scorer: Scorer,
         *,
         splitter: Splitter | None = None,
-        folder: Path | None = None,
+        origin: Origin | None = None,
     ) -> None:
         self.config = config
         self.splitter = splitter or Splitter()
-        self.folder = folder
+        self.origin = origin
         self.scorer = scorer
         self._pieces = pieces
         self._decoder = Decoder(config.scheme, scorer.arc_weights)
 
     @classmethod
-    def from_network(cls, network: Network, device: str | None = None) -> Tagger:
-        """A tagger on a network of PyTorch, which may go on being trained.
+    def from_network(
+        cls, network: Network, device: str | None = None, *, origin: Origin | None = None
+    ) -> Tagger:
+        """Make a tagger of a network of PyTorch, which may go on being trained.
 
         Args:
             network: The network; it is moved to the device.
             device: As PyTorch names it; None for a GPU if there is one.
+            origin: Where its weights come from, if they come from a folder.
         """
-        return cls(network.config, network.pieces, TorchScorer(network, device))
+        return cls(network.config, network.pieces, TorchScorer(network, device), origin=origin)
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder that the model was loaded from."""
+        return None if self.origin is None else self.origin.folder
+
+    def __repr__(self) -> str:
+        where = "a network in memory"
+        if self.origin is not None:
+            where = f"{self.origin.folder}, runtime {self.origin.runtime} ({self.origin.reason})"
+        labels = ", ".join(self.scheme.labels)
+        return f"<Tagger of {labels} from {where}, device {self.scorer.device}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle where the tagger was loaded from, not its weights."""
+        from discotag.model.files import BUNDLED
+
+        if self.origin is None:
+            raise DiscotagError(
+                "a tagger of a network in memory cannot be pickled: write it to a folder with "
+                "save_pretrained, and pickle what load gives for that folder"
+            )
+        folder = self.origin.folder
+        name = None if folder == BUNDLED else str(folder)
+        return _loaded, (name, self.origin.runtime, self.origin.device, self.splitter)
 
     @property
     def scheme(self) -> Scheme:
@@ -101,7 +150,7 @@ class Tagger:
     @overload
     def __call__(self, given: Iterable[Item]) -> list[Document]: ...
     def __call__(self, given: str | Iterable[Item]) -> tuple[Sentence, ...] | list[Document]:
-        """The sentences of a text with their mentions; of several items, their documents."""
+        """Return the sentences of a text with their mentions, or the documents of several items."""
         if isinstance(given, str):
             return next(self.predict([given])).sentences
         return list(self.predict(given))
@@ -135,10 +184,11 @@ class Tagger:
         Raises:
             DiscotagError: An argument is out of range, or an item is nothing that can be tagged.
         """
-        if batch_size is not None and batch_size < 1:
-            raise DiscotagError(f"batch_size must be at least 1, got {batch_size}")
-        if not 0 <= min_score <= 1:
-            raise DiscotagError(f"min_score must be between 0 and 1, got {min_score}")
+        _check_items(items)
+        _check_whole("batch_size", batch_size, least=1)
+        _check_whole("skip", skip, least=0)
+        if not isinstance(min_score, Real) or not 0 <= min_score <= 1:
+            raise DiscotagError(f"min_score must be between 0 and 1, got {min_score!r}")
 
         found = self._predict(items, batch_size, min_score, skip)
         return _shown(found, items, skip) if progress else found
@@ -176,9 +226,9 @@ class Tagger:
         Raises:
             As `predict`.
         """
-        if k < 1:
-            raise DiscotagError(f"k must be at least 1, got {k}")
-
+        _check_items(items)
+        _check_whole("k", k, least=1)
+        _check_whole("batch_size", batch_size, least=1)
         return self._alternatives(items, k, batch_size)
 
     def _alternatives(
@@ -233,8 +283,6 @@ class Tagger:
         Where a portion ends depends on the items alone, not on which are wanted: so batches, and
         with them the last bit of scores, are always the same.
         """
-        if isinstance(items, str | Sentence | Document):
-            raise DiscotagError("predict takes several items: give a list, even of one")
         most = self.scorer.budget  # the first answers come soon
         portion: list[Document] = []
         words = passed = 0
@@ -268,7 +316,7 @@ class Tagger:
     def scores(self, sentences: Sequence[Sentence], batch_size: int | None = None) -> list[Numbers]:
         """For each sentence the scores of its words, (words, tags), in the order of `scheme.tags`.
 
-        They are what the mentions are decoded from, for who wants to do that in another way.
+        The mentions are decoded from them; they are for callers that decode scores themselves.
         """
         encoded = self._pieces.encode([sentence.words for sentence in sentences])
         windows = [window for each in encoded for window in each.windows]
@@ -323,7 +371,32 @@ def _rebuilt(document: Document, mentions: Sequence[Sequence[Mention]]) -> Docum
     sentences = tuple(map(_with, document.sentences, mentions))
     if all(new is old for new, old in zip(sentences, document.sentences, strict=True)):
         return document
-    return Document(sentences, text=document.text, id=document.id)
+    return replace(document, sentences=sentences)
+
+
+def _check_items(items: object) -> None:
+    """Raise `DiscotagError` if these are not several items."""
+    if isinstance(items, str | Sentence | Document):
+        raise DiscotagError("predict takes several items: give a list, even of one")
+    if not isinstance(items, Iterable) or isinstance(items, bytes | Mapping):
+        raise DiscotagError(f"cannot tag {type(items).__name__}: give a text, or a list of items")
+
+
+def _check_whole(name: str, value: object, *, least: int) -> None:
+    """Raise `DiscotagError` if a value is neither None nor a whole number of at least this."""
+    if value is None:
+        return
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise DiscotagError(f"{name} must be at least {least}, a whole number; got {value!r}")
+
+
+def _loaded(name: str | None, runtime: str, device: str | None, splitter: Splitter) -> Tagger:
+    """Load the tagger that was pickled."""
+    from discotag.model.files import load
+
+    tagger = load(name, runtime=runtime, device=device)
+    tagger.splitter = splitter
+    return tagger
 
 
 def _shown(documents: Iterator[Document], items: Iterable[Item], skip: int) -> Iterator[Document]:

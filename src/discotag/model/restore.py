@@ -1,0 +1,168 @@
+"""The weights of an export, in floats or in eight bits, back into a network of PyTorch.
+
+An ONNX file keeps the names of many weights, but not of all: matrices of linear layers are kept
+transposed, those in eight bits in blocks, and equal weights once. The operations that use them are
+in the order in which the network computes, so the two sequences are matched, and in the end the
+scores are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
+
+from discotag.model.agreement import LARGEST_DIFFERENCE, SAMPLE, score_difference
+from discotag.model.files import InvalidModel, one_line
+from discotag.model.network import Network
+from discotag.model.quantise import MATRIX, SCALES, WHOLE, Numbers, unquantised
+from discotag.model.scorers import OnnxScorer
+from discotag.model.tagger import Tagger
+
+PREFIX: Final = "network."
+"""Of the names of weights in an export."""
+
+
+OPERATIONS: Final = {
+    "MatMul": "linear",
+    "Gemm": "linear",
+    "Gather": "embedding",
+    "LayerNormalization": "layer_norm",
+}
+"""Of ONNX, and the functions of PyTorch that become them."""
+
+FUNCTIONS: Final = {functional.linear: 1, functional.embedding: 1, functional.layer_norm: 2}
+"""Those functions, and which argument is the weight; the bias, if there is one, is the next."""
+
+Weights = tuple[Numbers, Numbers | None]
+"""What an operation uses, as PyTorch keeps it: the weight and the bias."""
+
+
+def restore(network: Network, path: Path) -> None:
+    """Give a network the weights of an ONNX file that was exported from one like it.
+
+    Raises:
+        InvalidModel: The file does not hold all weights, or the network then gives other scores
+            than the file does.
+        DiscotagError: onnxruntime cannot use the file.
+    """
+    exported = Tagger(network.config, network.pieces, OnnxScorer(path, network.config))
+    arrays, operations = _read(path)
+    uses = _Uses(network)
+    if [kind for kind, _ in uses.operations] != [kind for kind, _ in operations]:
+        raise _not_restored(
+            path,
+            f"it has {len(operations)} layers, and config.json's encoder {len(uses.operations)}",
+        )
+    values = {
+        name: value
+        for (_, names), (_, found) in zip(uses.operations, operations, strict=True)
+        for name, value in zip(names, found, strict=True)
+        if name is not None and value is not None
+    }
+    values |= {name: arrays[PREFIX + name] for name in uses.names if PREFIX + name in arrays}
+    weights = exported.scorer.arc_weights
+    if weights is not None:
+        values["layer.arc_weights"] = weights
+    with torch.no_grad():
+        for name, parameter in network.named_parameters():
+            value = values.get(name)
+            if value is not None and value.shape == parameter.shape:
+                parameter.copy_(torch.tensor(value))
+            elif value is not None or name in uses.names or name.startswith("layer."):
+                raise _not_restored(path, f"it has no weights for {name}")
+    sentences = [each for text in SAMPLE for each in exported.splitter.document(text).sentences]
+    restored = Tagger.from_network(network.eval(), "cpu")
+    difference = score_difference(restored, exported, sentences)
+    if not difference <= LARGEST_DIFFERENCE:
+        raise _not_restored(path, f"scores would differ by {difference:.2g}")
+
+
+def _not_restored(path: Path, reason: str) -> InvalidModel:
+    return InvalidModel(
+        f"{path}: its weights cannot be brought back to PyTorch: {reason}; use runtime 'onnx' or "
+        "'onnx-int8', or the model.safetensors that it was exported from"
+    )
+
+
+def _read(path: Path) -> tuple[Mapping[str, Numbers], list[tuple[str, Weights]]]:
+    """Return the constants of a file by name, and the operations with weights in their order."""
+    import onnx
+    from onnx import numpy_helper
+
+    try:
+        graph = onnx.load(path, load_external_data=False).graph
+        arrays = {each.name: numpy_helper.to_array(each) for each in graph.initializer}
+    except Exception as error:  # of protobuf and of onnx, of many kinds
+        raise InvalidModel(f"{path}: onnx cannot read it: {one_line(error)}") from None
+    added = {
+        name: node.input[1 - place]
+        for node in graph.node
+        if node.op_type == "Add"
+        for place, name in enumerate(node.input)
+    }
+    found: list[tuple[str, Weights]] = []
+    for node in graph.node:
+        kind = OPERATIONS.get(node.op_type)
+        weight = None if kind is None else _weight(node, kind, arrays)
+        if kind is None or weight is None:
+            continue
+        bias = node.input[2] if len(node.input) > 2 else added.get(node.output[0], "")
+        found.append((kind, (weight, arrays.get(bias))))
+    return arrays, found
+
+
+def _weight(node: Any, kind: str, arrays: Mapping[str, Numbers]) -> Numbers | None:
+    """Return the weight that an operation uses, or None if it uses none."""
+    linear = kind == "linear"
+    name = node.input[0 if kind == "embedding" else 1]
+    stem = name.removesuffix(MATRIX if linear else WHOLE)
+    if stem != name and stem + WHOLE in arrays and stem + SCALES in arrays:
+        weight = unquantised(arrays[stem + WHOLE], arrays[stem + SCALES], 0 if linear else 1)
+    elif name in arrays:
+        weight = arrays[name]
+    else:  # computed, such as a product in attention
+        return None
+    if weight.dtype != np.float32 or weight.ndim != (1 if kind == "layer_norm" else 2):
+        return None
+    as_kept = any(each.name == "transB" and each.i for each in node.attribute)
+    return weight.T if linear and not as_kept else weight
+
+
+class _Uses(TorchFunctionMode):
+    """Watches which parameters a network uses in one forward pass.
+
+    Attributes:
+        names: Of all that are used.
+        operations: Linear layers, embeddings and normalisations in order, each with the names of
+            its weight and its bias.
+    """
+
+    def __init__(self, network: Network) -> None:
+        super().__init__()
+        self.known = {id(each): name for name, each in network.named_parameters()}
+        self.names: set[str] = set()
+        self.operations: list[tuple[str, tuple[str | None, str | None]]] = []
+        ids = torch.zeros(2, 7, dtype=torch.int64)
+        with torch.no_grad(), self:
+            network.eval().score_subwords(ids, torch.ones_like(ids))
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        """Note the parameters among the arguments of a function, and call it."""
+        named = kwargs or {}
+        self.names.update(
+            self.known[id(each)] for each in (*args, *named.values()) if id(each) in self.known
+        )
+        place = FUNCTIONS.get(func)
+        if place is not None:
+            given = dict(zip(("weight", "bias"), args[place : place + 2], strict=False)) | named
+            weight, bias = (self.known.get(id(given.get(name))) for name in ("weight", "bias"))
+            self.operations.append((func.__name__, (weight, bias)))
+        return func(*args, **named)

@@ -1,0 +1,166 @@
+"""Encoders: bounded before they are built, and none of their weights lost in silence."""
+
+import json
+from functools import partial
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from torch.nn.modules.module import register_module_parameter_registration_hook
+
+from discotag import Scheme
+from discotag.errors import DiscotagError
+from discotag.model import encoder as module
+from discotag.model.config import ModelConfig
+from discotag.model.encoder import load_encoder
+from discotag.model.files import InvalidModel, load
+from discotag.model.network import Network
+from tiny import tiny_encoder, tiny_model, tiny_network
+
+
+@pytest.fixture
+def encoder(tmp_path):
+    return tiny_encoder(tmp_path / "encoder")
+
+
+def change_config(folder, **changes):
+    data = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(data | changes))
+
+
+def change_weights(folder, change):
+    weights = change(load_file(folder / "model.safetensors"))
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+def refused(message, work, *arguments):
+    with pytest.raises(DiscotagError, match=message) as caught:
+        work(*arguments)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 700
+
+
+def test_an_encoder_has_the_weights_of_its_file(encoder):
+    loaded, source = load_encoder(encoder)
+    assert source == encoder
+    for name, value in load_file(encoder / "model.safetensors").items():
+        assert torch.equal(loaded.state_dict()[name], value)
+
+
+def test_a_discotag_model_is_not_an_encoder(tmp_path):
+    model = tiny_model(tmp_path)
+    message = f"is a discotag model, not an encoder; to go on training it, use --from {model}$"
+    refused(message, load_encoder, str(model))
+    change_config(model, discotag=None)  # the names of its weights still do not fit
+    data = json.loads((model / "config.json").read_text())
+    del data["discotag"]
+    (model / "config.json").write_text(json.dumps(data))
+    refused(
+        r"model: its weights are not those of its config.json: \d+ are missing \(embeddings.* and "
+        r"\d+ more\), \d+ are left over \(encoder.* and \d+ more\)$",
+        load_encoder,
+        model,
+    )
+
+
+def test_weights_missing_left_over_or_of_another_size(encoder):
+    name = "encoder.layer.1.output.dense.bias"
+    change_weights(encoder, lambda old: {key: value for key, value in old.items() if key != name})
+    # As another weight takes its place, only the names tell.
+    change_weights(encoder, lambda old: old | {"more.weight": torch.zeros(32)})
+    refused(
+        r"1 are missing \(.*1.output.dense.bias\), 1 are left over \(more", load_encoder, encoder
+    )
+    change_weights(encoder, lambda old: old | {name: torch.zeros(31)})
+    refused(r"1 have another size \(encoder.layer.1.output.dense.bias\)$", load_encoder, encoder)
+    change_weights(encoder, lambda old: old | {name: torch.zeros(32)})
+    refused(r"config.json: 1 are left over \(more.weight\)$", load_encoder, encoder)
+
+
+def test_layers_that_the_configuration_does_not_name_are_left_over(encoder):
+    change_config(encoder, num_hidden_layers=1)
+    refused(r"16 are left over \(encoder.layer.1.* and 11 more\)$", load_encoder, encoder)
+
+
+def test_poolers_and_heads_do_not_count(encoder, caplog):
+    caplog.set_level("INFO", logger="discotag")
+    heads = {"cls.predictions.bias": torch.zeros(9), "pooler.dense.bias": torch.zeros(32)}
+    change_weights(
+        encoder, lambda old: {f"bert.{key}": value for key, value in old.items()} | heads
+    )
+    network = Network.from_encoder(encoder, ModelConfig(Scheme(labels=("ADR",))))
+    assert "pooler" not in " ".join(network.state_dict())
+    assert "not used, as they are no part of the encoder: cls.predictions.bias" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"num_hidden_layers": 10**6}, "asks for an encoder of more than 5,000 tensors$"),
+        ({"num_hidden_layers": 10**12}, r"num_hidden_layers is 1e\+12, but may be 1,048,576$"),
+        ({"more": {"deep": [10**99]}}, r"deep is 1e\+99, but may be 1,048,576$"),
+        ({"hidden_size": 10**6}, "asks for an encoder of 8,000,888,000,128 weights, but the file"),
+        ({"vocab_size": 10**6}, "asks for an encoder of 32,033,600 weights, but the file"),
+        ({"hidden_size": -4}, "negative dimension"),
+        ({"hidden_size": "32"}, "expected int, got str"),
+        ({"num_attention_heads": 0}, "modulo by zero"),
+        ({"hidden_dropout_prob": 1e9}, "dropout probability has to be between 0 and 1"),
+        ({"initializer_range": float("nan")}, "std"),
+        ({"model_type": "no such"}, "no such"),
+        ({"pad_token_id": -1}, "it gives subword -1"),
+        ({"hidden_act": "no such"}, "no such"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["encoder", "model"])
+def test_configurations_beyond_bounds(tmp_path, kind, changes, message):
+    """Nothing large is made in memory: until the refusal weights are `meta` tensors, without it."""
+    if kind == "model":
+        folder, work = tiny_model(tmp_path), load
+    else:
+        folder = tiny_encoder(tmp_path / "encoder")
+        work = partial(Network.from_encoder, config=ModelConfig(Scheme(labels=("ADR",))))
+    change_config(folder, **changes)
+    made = []
+
+    def watch(module, name, parameter):
+        if parameter is not None and parameter.device.type != "meta":
+            made.append(parameter.numel())
+
+    handle = register_module_parameter_registration_hook(watch)
+    try:
+        refused(message, work, folder)
+    finally:
+        handle.remove()
+    assert sum(made) < 100_000
+
+
+def test_what_a_bound_counts_is_counted_in_one_thread_and_only_while_it_holds(monkeypatch):
+    monkeypatch.setattr(module, "MOST_TENSORS", 2)
+    with module._bounded("here"):
+        torch.nn.Linear(2, 2)
+        with pytest.raises(InvalidModel, match="here: asks for an encoder of more than 2 tensors"):
+            torch.nn.Linear(2, 2)
+    torch.nn.Linear(2, 2)
+
+
+def test_names_that_are_paths_are_not_looked_for_on_the_hub(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs").mkdir()
+    for name in ("./nope", "../nope", "/nope", "~/nope", "runs/nope", "a/b/c"):
+        refused(f"^{name}: there is no such folder$", load_encoder, name)
+    refused(
+        "no-such-encoder: there is no such folder, and from the hub",
+        load_encoder,
+        "no-such-encoder",
+    )
+
+
+def test_scores_of_subwords_that_the_encoder_lacks_end_in_one_line(tmp_path):
+    """As where weights and vocabulary differ in a way that no file shows."""
+    from discotag.model.tagger import Tagger
+
+    network = tiny_network(tmp_path)
+    tagger = Tagger.from_network(network, "cpu")
+    network.encoder.embeddings.word_embeddings.weight.data = torch.zeros(3, 32)
+    refused("PyTorch: cannot score 1 windows of 3 subwords: index out of range", tagger, "pain")

@@ -1,0 +1,123 @@
+"""Exports back on PyTorch: the same weights, or a refusal."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from discotag import Scheme
+from discotag.errors import DiscotagError
+from discotag.model import quantise as quantise_module
+from discotag.model.export import export
+from discotag.model.files import load
+from discotag.model.network import Network
+from discotag.model.quantise import quantised, unquantised
+from tiny import tiny_network
+
+TEXTS = ["I had pain in my arms and shoulders. No sleep!", "My knees hurt, and my arms were stiff."]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A network with weights on arcs, and its exports, each in a folder of its own."""
+    folder = tmp_path_factory.mktemp("restore")
+    scheme = Scheme(labels=("A", "B"), gap_mentions=True)
+    network = tiny_network(folder / "e", scheme, window=32, overlap=8, arc_weights=True)
+    torch.nn.init.normal_(network.layer.arc_weights)
+    network.save_pretrained(folder / "model")
+    patch = pytest.MonkeyPatch()
+    patch.setattr(quantise_module, "LEAST_WEIGHTS", 256)
+    export(folder / "model", folder / "onnx", TEXTS)
+    patch.undo()
+    (folder / "int8").mkdir()
+    for name in ("config.json", "tokenizer.json", "model_int8.onnx"):
+        (folder / "int8" / name).write_bytes((folder / "onnx" / name).read_bytes())
+    (folder / "onnx" / "model_int8.onnx").unlink()
+    return folder
+
+
+def copied(source, target):
+    target.mkdir()
+    for path in source.iterdir():
+        (target / path.name).write_bytes(path.read_bytes())
+    return target
+
+
+def refused(folder, message):
+    with pytest.raises(DiscotagError, match=message) as caught:
+        load(folder, runtime="torch")
+    assert "\n" not in str(caught.value)
+
+
+def test_floats_come_back_to_the_bit(place):
+    wanted = Network.from_pretrained(place / "model").state_dict()
+    found = Network.from_pretrained(place / "onnx").state_dict()
+    assert wanted.keys() == found.keys()
+    for name, value in wanted.items():
+        assert torch.equal(found[name], value), name
+
+
+def test_eight_bits_come_back_as_what_they_stand_for(place, monkeypatch):
+    monkeypatch.setattr(quantise_module, "LEAST_WEIGHTS", 256)
+    wanted = Network.from_pretrained(place / "model").state_dict()
+    found = Network.from_pretrained(place / "int8").state_dict()
+    changed = 0
+    for name, value in wanted.items():
+        if value.dim() == 2 and value.numel() >= 256:
+            axis = 1  # of a table as of a linear layer, whose matrix is transposed in ONNX
+            rounded = unquantised(*quantised(value.numpy(), axis), axis)
+            np.testing.assert_array_equal(found[name].numpy(), rounded)
+            changed += not torch.equal(found[name], value)
+        else:
+            assert torch.equal(found[name], value), name
+    assert changed > 10
+
+
+@pytest.mark.parametrize("name", ["onnx", "int8"])
+def test_mentions_are_those_of_onnxruntime(place, name, tmp_path):
+    wanted = load(place / name)
+    found = load(place / name, runtime="torch", device="cpu")
+    assert (wanted.origin.runtime, found.origin.runtime) == (
+        {"onnx": "onnx", "int8": "onnx-int8"}[name],
+        "torch",
+    )
+    one, other = wanted(TEXTS), found(TEXTS)
+    assert one == other
+    assert any(document.mentions for document in one)
+    for left, right in zip(one, other, strict=True):
+        for mention, again in zip(left.mentions, right.mentions, strict=True):
+            assert mention.score == pytest.approx(again.score, abs=1e-3)
+    found.save_pretrained(tmp_path)
+    assert (tmp_path / "model.safetensors").is_file()
+    assert load(tmp_path)(TEXTS) == one
+
+
+def test_weights_that_would_give_other_scores_are_refused(place, tmp_path, monkeypatch):
+    from discotag.model import restore
+
+    real = restore._read
+
+    def exchanged(path):
+        """Exchanges the first two linear layers, which have the same shape."""
+        _, operations = real(path)
+        first, second = [n for n, (kind, _) in enumerate(operations) if kind == "linear"][:2]
+        operations[first], operations[second] = operations[second], operations[first]
+        return {}, operations
+
+    monkeypatch.setattr(restore, "_read", exchanged)
+    refused(place / "onnx", "cannot be brought back to PyTorch: scores would differ by")
+
+
+def test_an_export_of_another_encoder_is_refused(place, tmp_path):
+    folder = copied(place / "onnx", tmp_path / "copy")
+    data = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(data | {"num_hidden_layers": 1}))
+    refused(folder, "it has 21 layers, and config.json's encoder 13; use runtime 'onnx'")
+    (folder / "config.json").write_text(json.dumps(data | {"intermediate_size": 32}))
+    refused(folder, "it has no weights for encoder.encoder.layer.0.intermediate.dense.weight")
+    own = data["discotag"] | {"arc_weights": False}
+    (folder / "config.json").write_text(json.dumps(data | {"discotag": own}))
+    refused(folder, "its weights on arcs are not those of config.json, which wants none")
+    (folder / "model.onnx").write_bytes(b"no model" * 10_000)
+    refused(folder, "model.onnx: onnxruntime cannot load it")
