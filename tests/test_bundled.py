@@ -1,14 +1,17 @@
 """The model that comes with the package: found, small, quick, without PyTorch, and of use."""
 
 import json
+import multiprocessing
 import subprocess
 import sys
+from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 
 from discotag import load
 from discotag.model.files import BUNDLED
 
+TEXT = "I had pain in arms and shoulders."
 SENTENCES = {
     "The pain I was experiencing around the hipjoints was incredible.": {"pain hipjoints"},
     "I had pain in arms and shoulders.": {"pain in arms", "pain in shoulders"},
@@ -46,6 +49,40 @@ def test_demo_shows_every_kind_of_mention(tagger):
         if group.start < mention.start and mention.end < group.end
     ]
     assert inside
+
+
+@pytest.fixture(scope="module")
+def on_torch():
+    return load(runtime="torch", device="cpu")
+
+
+def test_finds_the_same_on_pytorch(tagger, on_torch):
+    demo = (BUNDLED.parents[2] / "docs" / "demo.txt").read_text(encoding="utf-8").splitlines()
+    texts = [*SENTENCES, *demo]
+    wanted, found = tagger(texts), on_torch(texts)
+    assert wanted == found
+    scores = [[m.score for d in each for m in d.mentions] for each in (wanted, found)]
+    assert len(scores[0]) > 15
+    assert scores[1] == pytest.approx(scores[0], abs=1e-3)
+
+
+def test_is_saved_from_pytorch_as_floats(tagger, on_torch, tmp_path):
+    on_torch.save_pretrained(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "README.md",
+        "config.json",
+        "model.safetensors",
+        "tokenizer.json",
+    }
+    texts = list(SENTENCES)
+    assert load(tmp_path, device="cpu")(texts) == tagger(texts)
+
+
+def test_can_be_sent_to_another_process(tagger):
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        found = pool.submit(tagger, [TEXT]).result()
+    assert found == tagger([TEXT])
+    assert [m.score for m in found[0].mentions] == [m.score for m in tagger([TEXT])[0].mentions]
 
 
 def test_is_small():

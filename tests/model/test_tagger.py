@@ -1,7 +1,11 @@
 """The tagger: the same answers however items are given, in order, lazily, with exact scores."""
 
 import itertools
+import multiprocessing
+import pickle
 import warnings
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -11,7 +15,9 @@ from discotag import Document, Mention, Scheme, Sentence
 from discotag.errors import DiscotagError
 from discotag.model import decoding
 from discotag.model.decoding import TooManyMentions
+from discotag.model.files import load
 from discotag.model.tagger import Tagger
+from discotag.words import Splitter
 from tiny import tiny_network
 
 TEXTS = [
@@ -72,14 +78,16 @@ def test_a_text_gives_its_sentences(tagger):
 
 def test_words_and_corpora_are_taken_as_they_are(tagger):
     words = ["I", "had", "pain", "in", "my", "arms", "and", "shoulders", "."]
-    gold = Mention("ADR", [(2, 3)])
+    gold = Mention("Gold", [(2, 3)])  # of a label that the model does not know
     sentence = Sentence(tuple(words), (gold,))
     given = [words, tuple(words), sentence, Document((sentence,), id="x")]
     found = tagger(given)
     assert {document.words for document in found} == {tuple(words)}
     assert len({frozenset(document.mentions) for document in found}) == 1
     assert found[3].id == "x"
-    assert gold not in found[2].mentions or found[2].mentions[0].score is not None
+    for document in found:  # mentions of the input are replaced by those that are found
+        assert document.mentions
+        assert all(m.label == "ADR" and m.score is not None for m in document.mentions)
 
 
 def test_scores_are_those_of_the_layer(network, tagger):
@@ -175,6 +183,19 @@ def test_sets_of_too_many_mentions_are_left_out_aloud(tagger, monkeypatch):
         (lambda t: t.predict("text"), "give a list, even of one"),
         (lambda t: t.predict([3]), "item 0: cannot tag int"),
         (lambda t: t.predict([["a", 3]]), "item 0: cannot tag list"),
+        (lambda t: t(5), "cannot tag int: give a text, or a list of items"),
+        (lambda t: t(None), "cannot tag NoneType: give a text, or a list of items"),
+        (lambda t: t(b"pain"), "cannot tag bytes: give a text"),
+        (lambda t: t({"text": "pain"}), "cannot tag dict: give a text"),
+        (lambda t: t.predict(5), "cannot tag int"),
+        (lambda t: t.alternatives(5), "cannot tag int"),
+        (lambda t: t.alternatives("pain"), "give a list, even of one"),
+        (lambda t: t.predict([], batch_size="8"), "batch_size must be at least 1, a whole number"),
+        (lambda t: t.predict([], batch_size=1.5), "batch_size must be at least 1, a whole number"),
+        (lambda t: t.predict([], skip=-1), "skip must be at least 0"),
+        (lambda t: t.predict([], min_score=None), "min_score must be between 0 and 1, got None"),
+        (lambda t: t.predict([], min_score=float("nan")), "min_score must be between 0 and 1"),
+        (lambda t: t.alternatives([], k="5"), "k must be at least 1, a whole number; got '5'"),
         (lambda t: t.predict([], batch_size=0), "batch_size must be at least 1"),
         (lambda t: t.predict([], min_score=2), "min_score must be between 0 and 1"),
         (lambda t: t.alternatives([], k=0), "k must be at least 1"),
@@ -183,6 +204,45 @@ def test_sets_of_too_many_mentions_are_left_out_aloud(tagger, monkeypatch):
 def test_bad_arguments(tagger, call, message):
     with pytest.raises(DiscotagError, match=message):
         list(call(tagger))
+
+
+def test_numbers_of_numpy_are_numbers(tagger):
+    options = {"batch_size": np.int64(2), "min_score": np.float32(0.5), "skip": np.int64(1)}
+    wanted = list(tagger.predict(TEXTS, batch_size=2, min_score=0.5, skip=1))
+    assert list(tagger.predict(TEXTS, **options)) == wanted
+
+
+def test_what_else_a_document_has_stays(tagger):
+    @dataclass(frozen=True)
+    class Rated(Document):
+        rating: int = 0
+
+    sentence = Sentence(("i", "had", "pain", "in", "my", "arms"))
+    (found,) = tagger([Rated((sentence,), id="x", rating=5)])
+    assert found.mentions
+    assert (found.id, found.rating) == ("x", 5)
+
+
+def test_a_loaded_tagger_can_be_sent_to_another_process(network, tmp_path, monkeypatch):
+    network.save_pretrained(tmp_path / "model")
+    monkeypatch.chdir(tmp_path)
+    loaded = load("model", device="cpu")
+    loaded.splitter = Splitter(sentences="whole")
+    monkeypatch.chdir("/")  # the folder is found all the same
+    text = "I had pain. No sleep."
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        found = pool.submit(loaded, [text]).result()
+    assert found == loaded([text])
+    assert len(found[0].sentences) == 1
+    again = pickle.loads(pickle.dumps(loaded))
+    assert (again.origin.runtime, again.origin.device) == ("torch", "cpu")
+
+
+def test_a_tagger_of_a_network_in_memory_says_why_it_cannot_be_pickled(tagger):
+    message = "a tagger of a network in memory cannot be pickled: write it to a folder with save_"
+    with pytest.raises(DiscotagError, match=message):
+        pickle.dumps(tagger)
+    assert repr(tagger) == "<Tagger of ADR from a network in memory, device cpu>"
 
 
 def test_damaged_weights_are_noticed(network, tagger, monkeypatch):
