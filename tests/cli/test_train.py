@@ -1,7 +1,6 @@
 import json
 
 import pytest
-import torch
 import typer
 from typer.testing import CliRunner
 
@@ -14,13 +13,7 @@ app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode="rich")
 app.command()(train)
 
 
-@pytest.fixture(autouse=True)
-def _one_thread():
-    """Threads cost more than they save on matrices this small."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +76,10 @@ def test_every_setting_is_an_option():
         (["--label", "XYZ"], DiscotagError, "no mention of the labels XYZ"),
         (["--unlabelled", "x.txt"], DiscotagError, "x.txt: there is no such file"),
         (["--report-to", "nobody"], DiscotagError, "report_to: nobody is unknown"),
-        (["--encoder", "./nowhere"], DiscotagError, "nowhere: cannot be loaded as an encoder"),
+        (["--encoder", "./nowhere"], DiscotagError, "./nowhere: there is no such folder"),
+        (["--distil", "./nowhere"], DiscotagError, "./nowhere: there is no such folder"),
+        (["--lexicon", "./nowhere"], DiscotagError, "nowhere: No such file or directory"),
+        (["--from", "bundled"], InvalidSettings, "leave out encoder"),
     ],
 )
 def test_bad_input_gets_one_line(place, tmp_path, arguments, error, message):
@@ -91,6 +87,35 @@ def test_bad_input_gets_one_line(place, tmp_path, arguments, error, message):
     assert isinstance(result.exception, error)
     assert message in str(result.exception)
     assert "\n" not in str(result.exception)
+
+
+@pytest.fixture(scope="module")
+def model(place):
+    result = call(place, "--out", place / "first", "--config", place / "settings.yaml")
+    assert result.exit_code == 0, result.output
+    return place / "first" / "model"
+
+
+def test_a_model_is_continued_only_if_asked_for(place, tmp_path, model):
+    corpus = str(place / "corpus.jsonl")
+    given = [corpus, "--dev", corpus, "--out", str(tmp_path / "run")]
+    result = CliRunner().invoke(app, [*given, "--encoder", str(model)])
+    assert isinstance(result.exception, DiscotagError)
+    assert str(result.exception) == (
+        f"{model}: is a discotag model, not an encoder; to go on training it, use --from {model}"
+    )
+    for name in ("./nope", str(tmp_path / "nope")):
+        result = CliRunner().invoke(app, [*given, "--from", name])
+        assert str(result.exception) == f"{name}: there is no such folder"
+    assert not (tmp_path / "run" / "model").exists()
+    options = ["--from", str(model), "--epochs", "1", "--rate", "1e-9", "--json"]
+    result = CliRunner().invoke(app, [*given, *options])
+    assert result.exit_code == 0, result.output
+    before = json.loads((place / "first" / "figures.json").read_text())
+    figures = json.loads(result.stdout)
+    assert figures["dev"] == before["dev"]
+    assert figures["dev"]["all"]["f1"] > 0.5
+    assert figures["settings"]["from_model"] == str(model)
 
 
 def test_bad_usage_is_said_as_such(place, tmp_path):

@@ -1,9 +1,7 @@
 import json
-import random
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,14 +9,30 @@ import pytest
 import torch
 
 from discotag.errors import DiscotagError
+from discotag.model.tagger import Tagger
 from discotag.training import runs
-from discotag.training.checkpoints import COMPLETE, found_in, last_complete, remove_torn
+from discotag.training.checkpoints import COMPLETE, last_complete, remove_torn
 from discotag.training.progress import Silent
 from discotag.training.runs import RunError, Sources, run
-from discotag.training.settings import Settings
+from discotag.training.settings import Settings, make_settings
 from learnable import CROSSED, SENTENCES, learnable_encoder, sentence, write_jsonl
 
 FAST = {"epochs": 40, "rate": 5e-3, "batch_size": 2, "dropout": 0.1}
+KILL = """
+import os, signal
+from discotag.training import checkpoints
+from discotag.training.progress import Silent
+owner, _, name = "{0}".partition(".")
+real, calls = getattr(globals()[owner], name), []
+def killing(*arguments):
+    calls.append(None)
+    if len(calls) == {1}:
+        os.kill(os.getpid(), signal.SIGKILL)
+    real(*arguments)
+setattr(globals()[owner], name, killing)
+"""
+"""Kills the process, as `kill -9` does, when a function is called for the n-th time."""
+
 PROGRAM = """
 import json, sys
 from pathlib import Path
@@ -32,12 +46,7 @@ run(Sources(Path(train), Path(train)), Settings(**json.loads(settings)), Path(ou
 """
 
 
-@pytest.fixture(autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")
@@ -91,20 +100,26 @@ def test_a_run_leaves_what_it_promises(uninterrupted):
     assert not list(uninterrupted.rglob("*.bin"))
 
 
-def test_killed_at_any_moment_it_goes_on_to_the_same_weights(place, uninterrupted):
-    out, settings = place / "killed", _settings(place)
-    process = _start(place, out, settings)
-    folder = out / "checkpoints" / "seed-1"
-    while not found_in(folder) and process.poll() is None:
-        time.sleep(0.01)
-    delay = random.random()
-    time.sleep(delay)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-    assert not (out / "figures.json").exists(), f"finished before it was killed after {delay} s"
-    last = last_complete(folder)
+@pytest.mark.parametrize(
+    ("moment", "checkpoint"),
+    [
+        ("Silent.step 2", None),  # before there is a checkpoint
+        ("Silent.step 50", "checkpoint-48"),  # within an epoch
+        ("checkpoints.complete 3", "checkpoint-6"),  # with a checkpoint that is half written
+        ("checkpoints.remove_older 4", "checkpoint-12"),  # with two that are whole
+    ],
+)
+def test_killed_at_a_moment_it_goes_on_to_the_same_weights(
+    place, tmp_path, uninterrupted, moment, checkpoint
+):
+    out, settings = tmp_path / "killed", _settings(place)
+    process = _start(place, out, settings, "-c", KILL.format(*moment.split()) + PROGRAM)
+    _, errors = process.communicate()
+    assert process.returncode == -signal.SIGKILL, errors
+    last = last_complete(out / "checkpoints" / "seed-1")
+    assert (last and last.name) == checkpoint
     figures = run(Sources(place / "train.jsonl", place / "train.jsonl"), settings, out, Silent())
-    assert _weights(out) == _weights(uninterrupted), f"killed after {delay} s, at {last}"
+    assert _weights(out) == _weights(uninterrupted)
     before = json.loads((uninterrupted / "figures.json").read_text())
     assert figures["seeds"][0]["epochs"] == before["seeds"][0]["epochs"]
 
@@ -127,10 +142,11 @@ def test_a_finished_run_and_other_settings_and_data_get_one_line(place, uninterr
     sources = Sources(place / "train.jsonl", place / "train.jsonl")
     with pytest.raises(RunError, match="holds a finished run; give another folder"):
         run(sources, _settings(place), uninterrupted, Silent())
-    runs.claim(tmp_path / "run", _settings(place, rate=1.0), sources.digests(), write=True)
-    runs.claim(tmp_path / "run", _settings(place), sources.digests(), write=True)  # not begun yet
+    digests = runs.find_digests(sources, _settings(place))
+    runs.claim(tmp_path / "run", _settings(place, rate=1.0), digests, write=True)
+    runs.claim(tmp_path / "run", _settings(place), digests, write=True)  # not begun yet
     (tmp_path / "run" / "checkpoints" / "seed-1" / "checkpoint-3").mkdir(parents=True)
-    runs.claim(tmp_path / "run", _settings(place), sources.digests(), write=True)
+    runs.claim(tmp_path / "run", _settings(place), digests, write=True)
     with pytest.raises(RunError, match=r"other settings \(rate was 0\.005\); give"):
         run(sources, _settings(place, rate=1e-3), tmp_path / "run", Silent())
     other = write_jsonl(SENTENCES[:2], tmp_path / "other.jsonl")
@@ -195,6 +211,95 @@ def test_development_data_without_mentions_is_refused(place, tmp_path):
     dev = write_jsonl([SENTENCES[-1], other], tmp_path / "dev.jsonl")
     with pytest.raises(DiscotagError, match=r"dev\.jsonl: it has no mention of ADR to choose"):
         run(Sources(place / "train.jsonl", dev), _settings(place), tmp_path / "run", Silent())
+
+
+@pytest.mark.parametrize("arc_weights", [False, True])
+def test_a_model_is_continued_from_its_weights(place, tmp_path, arc_weights):
+    """With a rate too small to change anything, the first step shows where training began."""
+    from safetensors.torch import load_file
+
+    sources = Sources(place / "train.jsonl", place / "train.jsonl")
+    first = _settings(place, epochs=2, slots=3, gap_mentions=True, arc_weights=arc_weights)
+    run(sources, first, tmp_path / "first", Silent())
+    start = tmp_path / "first" / "model"
+    settings = make_settings(None, {"from_model": str(start), "epochs": 1, "rate": 1e-9, "seed": 7})
+    figures = run(sources, settings, tmp_path / "next", Silent())
+    before, after = (
+        load_file(each / "model.safetensors") for each in (start, tmp_path / "next/model")
+    )
+    assert before.keys() == after.keys()
+    assert ("layer.arc_weights" in before) == arc_weights
+    for name, value in before.items():
+        torch.testing.assert_close(after[name], value, rtol=0, atol=1e-7)
+    assert figures["settings"]["slots"] == 3
+    one, other = (
+        json.loads((each / "config.json").read_text()) for each in (start, tmp_path / "next/model")
+    )
+    assert one["discotag"]["scheme"] == other["discotag"]["scheme"]
+    assert other["discotag"]["encoder"] == "encoder"
+    assert "Training began with the weights of `model`." in other["discotag"]["notes"]
+    assert str(tmp_path) not in json.dumps(other)
+
+
+def test_the_bundled_model_is_continued_from_its_weights():
+    from discotag import load
+    from discotag.training.runs import make_network
+
+    settings = make_settings(None, {"from_model": "bundled"})
+    network = make_network(settings, settings.scheme(("ADR",)), 1)
+    assert network.dropout.p == 0.2
+    tagger = Tagger.from_network(network, "cpu")
+    text = "The pain I was experiencing around the hipjoints was incredible."
+    wanted, found = (each([text]) for each in (load(), tagger))
+    assert wanted == found
+    scores = [[mention.score for mention in each[0].mentions] for each in (wanted, found)]
+    assert scores[1] == pytest.approx(scores[0], abs=1e-3)
+
+
+def test_a_model_that_has_changed_is_other_data(place, tmp_path):
+    from discotag.model.files import BUNDLED, copy_model
+
+    copy_model(BUNDLED, tmp_path / "model")
+    sources = Sources(place / "train.jsonl", place / "train.jsonl")
+    settings = make_settings(None, {"from_model": str(tmp_path / "model"), "epochs": 1})
+    out = tmp_path / "run"
+    runs.claim(out, settings, runs.find_digests(sources, settings), write=True)
+    (out / "checkpoints" / "seed-1" / "checkpoint-3").mkdir(parents=True)
+    runs.claim(out, settings, runs.find_digests(sources, settings), write=True)
+    (tmp_path / "model" / "README.md").write_text("said otherwise")  # changes no training
+    runs.claim(out, settings, runs.find_digests(sources, settings), write=True)
+    tokenizer = tmp_path / "model" / "tokenizer.json"
+    tokenizer.write_text(tokenizer.read_text() + " ")
+    with pytest.raises(RunError, match=r"holds a run with other data \(from_model\)"):
+        run(sources, settings, out, Silent())
+
+
+def test_an_encoder_and_a_lexicon_that_have_changed_are_other_data(place, tmp_path):
+    learnable_encoder(tmp_path / "encoder")
+    lexicon = tmp_path / "parts.txt"
+    lexicon.write_text("# discotag lexicon 1\narm\n")
+    sources = Sources(place / "train.jsonl", place / "train.jsonl")
+    settings = Settings(encoder=str(tmp_path / "encoder"), lexicon=str(lexicon))
+    before = runs.find_digests(sources, settings)
+    lexicon.write_text("# discotag lexicon 1\nknee\n")
+    config = tmp_path / "encoder" / "config.json"
+    config.write_text(config.read_text() + " ")
+    after = runs.find_digests(sources, settings)
+    assert {name for name in before if before[name] != after[name]} == {"encoder", "lexicon"}
+
+
+def test_labels_that_the_model_to_continue_from_does_not_know(place, tmp_path):
+    other = sentence("pain in my arms", [(0, 1)], label="Drug")
+    mixed = write_jsonl([*SENTENCES, other], tmp_path / "mixed.jsonl")
+    known = place / "train.jsonl"
+    settings = make_settings(None, {"from_model": "bundled"})
+    message = (
+        r"mixed\.jsonl: has mentions of Drug, but the model to continue from knows only ADR; "
+        "--label ADR leaves the others out$"
+    )
+    for sources in (Sources(mixed, known), Sources(known, mixed), Sources(known, known, mixed)):
+        with pytest.raises(DiscotagError, match=message):
+            run(sources, settings, tmp_path / "run", Silent())
 
 
 def test_several_seeds_keep_the_best(place, tmp_path):

@@ -1,6 +1,9 @@
+import json
+
 import pytest
 
 from discotag.model import objectives
+from discotag.training.runs import find_continued
 from discotag.training.settings import OBJECTIVES, InvalidSettings, Settings, make_settings
 
 
@@ -50,7 +53,11 @@ def test_settings_come_back_from_their_data():
         ("objective: crf", "objective is one of nll, soft_em"),
         ("objective: soft_em\nnaming: structural", "naming must be semantic"),
         ("naming: semantic", "naming must be structural"),
-        ("encoder: ''", "encoder is empty"),
+        ("encoder: a\nfrom_model: bundled", "leave out encoder, 'a'"),
+        ("from_model: ./nope", "./nope: there is no such folder"),
+        ("from_model: 5", "from_model is text, got 5"),
+        ("window: 1000000", "window is a number from 8 to 8192; got 1000000"),
+        ("overlap: -1", "overlap is a number from 0 to 4096; got -1"),
         ("- 1", "must hold lines like"),
         ("a: [", "is not YAML"),
     ],
@@ -63,6 +70,56 @@ def test_bad_settings_get_one_line(tmp_path, text, message):
     assert str(error.value).startswith(f"{file}: ")
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("epochs: 3\nrate: 1e-4\nepochs: 5\n", "3: epochs is given twice, first in line 1"),
+        ("# 1\n'rate': 1e-4\n\nrate: 1e-4\n", "4: rate is given twice, first in line 2"),
+        ("{epochs: 3, epochs: 5}", "1: epochs is given twice, first in line 1"),
+    ],
+)
+def test_a_setting_that_is_given_twice_is_reported_with_its_line(tmp_path, text, where):
+    file = tmp_path / "settings.yaml"
+    file.write_text(text)
+    with pytest.raises(InvalidSettings) as error:
+        make_settings(file, {})
+    assert str(error.value) == f"{file}:{where}"
+
+
+def test_the_default_encoder_is_the_papers_unless_a_model_is_continued():
+    assert Settings().encoder == "microsoft/deberta-v3-base"
+    assert Settings(encoder="").encoder == "microsoft/deberta-v3-base"
+    assert Settings(from_model="bundled").encoder == ""
+
+
+def test_what_is_not_given_is_as_in_the_model_to_continue_from(tmp_path):
+    settings = make_settings(None, {"from_model": "bundled", "dropout": 0.4})
+    assert (settings.slots, settings.naming, settings.gap_mentions) == (2, "structural", True)
+    assert (settings.window, settings.overlap, settings.dropout) == (512, 128, 0.4)
+    assert settings.labels == ()  # other labels in the data are an error, not left out
+    # The settings of a run are a settings file.
+    (tmp_path / "again.yaml").write_text(json.dumps(settings.as_data()))
+    assert make_settings(tmp_path / "again.yaml", {}) == settings
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"slots": 3}, "bundled: cannot be continued so: slots is 2 in it, not 3"),
+        ({"gap_mentions": False}, "gap_mentions is True in it, not False"),
+        ({"arc_weights": True}, "arc_weights is False in it, not True"),
+        ({"objective": "soft_em", "naming": "semantic"}, "naming is 'structural' in it, not 'sem"),
+        ({"labels": ("ADR", "Drug")}, "bundled: its labels are ADR, not ADR, Drug; leave out"),
+    ],
+)
+def test_settings_that_contradict_the_model_to_continue_from(given, message):
+    settings = make_settings(None, {"from_model": "bundled"} | given)
+    with pytest.raises(InvalidSettings, match=message) as error:
+        find_continued(settings)
+    assert "\n" not in str(error.value)
+    assert find_continued(make_settings(None, {"from_model": "bundled", "labels": ("ADR",)}))
 
 
 def test_a_missing_or_binary_file_gets_one_line(tmp_path):

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from discotag.errors import DiscotagError
-from discotag.training.settings import OBJECTIVES, PRECISIONS, make_settings
+from discotag.training.settings import DEFAULT_ENCODER, OBJECTIVES, PRECISIONS, make_settings
 
 Objective = StrEnum("Objective", list(OBJECTIVES))  # type: ignore[misc]
 Naming = StrEnum("Naming", ["structural", "semantic"])
@@ -31,7 +31,16 @@ def train(
     ] = None,
     encoder: Annotated[
         str | None,
-        typer.Option(help="A folder or a name on the hub. [microsoft/deberta-v3-base]"),
+        typer.Option(help=f"A folder or a name on the hub. [{DEFAULT_ENCODER}]"),
+    ] = None,
+    from_model: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            help="A discotag model to continue from instead: a folder, a name on the hub, or "
+            "bundled for the one that comes with discotag. Encoder, scheme and linear layer are "
+            "its.",
+        ),
     ] = None,
     objective: Annotated[
         Objective | None, typer.Option(help="The loss. [nll]", rich_help_panel=LEARNING)
@@ -145,8 +154,11 @@ def train(
         typer.Option(help="Subwords that windows share. [128]", rich_help_panel=DATA),
     ] = None,
     distil: Annotated[
-        list[Path] | None,
-        typer.Option(help="A model to learn from too; again for more.", rich_help_panel=TEACHERS),
+        list[str] | None,
+        typer.Option(
+            help="A model to learn from too, as for --from; again for more.",
+            rich_help_panel=TEACHERS,
+        ),
     ] = None,
     distil_weight: Annotated[
         float | None,
@@ -173,10 +185,13 @@ def train(
 
     discotag train train.jsonl --dev dev.jsonl --out run --encoder ./MiniLM --rate 1e-4
 
+    discotag train train.jsonl --dev dev.jsonl --out run --from bundled --rate 5e-5
+
     torchrun --nproc-per-node 4 -m discotag train train.jsonl --dev dev.jsonl --out run
     """
     flags: dict[str, Any] = {
         "encoder": encoder,
+        "from_model": from_model,
         "objective": objective and str(objective),
         "epochs": epochs,
         "rate": rate,

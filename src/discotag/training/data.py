@@ -44,13 +44,21 @@ class LeftOut:
         }
 
 
-def read_sentences(path: Path, labels: Sequence[str] = ()) -> list[Sentence]:
-    """All sentences of a corpus, with the mentions of these labels, or of all.
+def read_sentences(
+    path: Path, labels: Sequence[str] = (), known: Sequence[str] = ()
+) -> list[Sentence]:
+    """Read all sentences of a corpus.
 
     A mention that is given twice is taken once.
 
+    Args:
+        path: The corpus.
+        labels: Those whose mentions are kept; empty: all.
+        known: The labels that there may be, where a model has decided them; empty: any.
+
     Raises:
-        DiscotagError: The corpus cannot be read, or has no sentence.
+        DiscotagError: The corpus cannot be read, has no sentence, or has mentions of labels that
+            are not known.
     """
     from discotag import corpora
 
@@ -61,6 +69,13 @@ def read_sentences(path: Path, labels: Sequence[str] = ()) -> list[Sentence]:
     ]
     if not any(sentence.words for sentence in sentences):
         raise DiscotagError(f"{path}: there is no sentence in it")
+    other = [label for label in find_labels(sentences) if known and label not in known]
+    if known and other:
+        wanted = " ".join(f"--label {label}" for label in known)
+        raise DiscotagError(
+            f"{path}: has mentions of {', '.join(other)}, but the model to continue from knows "
+            f"only {', '.join(known)}; {wanted} leaves the others out"
+        )
     return sentences
 
 

@@ -17,6 +17,16 @@ from typing import Any, Final
 
 from discotag.errors import DiscotagError
 from discotag.mentions import Sentence
+from discotag.model.config import ModelConfig
+from discotag.model.files import (
+    CONFIG,
+    ENCODER_NAME,
+    TOKENIZER,
+    find_folder,
+    find_model,
+    most_exact,
+    read_config,
+)
 from discotag.scheme import Scheme
 from discotag.training.augment import augment
 from discotag.training.checkpoints import PART, flushed, write_json, write_text, writing
@@ -31,7 +41,7 @@ from discotag.training.data import (
     write_left_out,
 )
 from discotag.training.progress import Listener
-from discotag.training.settings import Settings
+from discotag.training.settings import Settings, check_continues
 
 SETTINGS: Final = "settings.yaml"
 SOURCES: Final = "data.json"
@@ -67,19 +77,8 @@ class Sources:
     train: Path
     dev: Path
     test: Path | None = None
-    teachers: tuple[Path, ...] = ()
+    teachers: tuple[str | Path, ...] = ()
     unlabelled: tuple[Path, ...] = ()
-
-    def digests(self) -> dict[str, list[str]]:
-        """What stands in the files, as hashes: the same data may have moved."""
-        named = {
-            "train": [self.train],
-            "dev": [self.dev],
-            "test": [] if self.test is None else [self.test],
-            "distil": list(self.teachers),
-            "unlabelled": list(self.unlabelled),
-        }
-        return {name: [_digest(path) for path in paths] for name, paths in named.items()}
 
 
 @dataclass(frozen=True)
@@ -99,8 +98,16 @@ class Material:
     augmented: int
 
 
-def choose(sentences: Sequence[Sentence], settings: Settings) -> Material:
-    """The sentences to train on.
+def choose(
+    sentences: Sequence[Sentence], settings: Settings, scheme: Scheme | None = None
+) -> Material:
+    """Choose the sentences to train on.
+
+    Args:
+        sentences: All that there are.
+        settings: What to choose by.
+        scheme: Of the model to continue from; else it is that of the settings, for the labels of
+            the sentences.
 
     Raises:
         DiscotagError: There is no mention to learn from, or no sentence fits.
@@ -109,7 +116,8 @@ def choose(sentences: Sequence[Sentence], settings: Settings) -> Material:
     if not any(each.mentions for each in sentences):
         wanted = f" of the labels {', '.join(labels)}" if labels else ""
         raise DiscotagError(f"the training data has no mention{wanted}: nothing can be learned")
-    scheme = settings.scheme(labels)
+    if scheme is None:
+        scheme = settings.scheme(labels)
     kept, left_out = fitting(sentences, scheme)
     if not any(each.mentions for each in kept):
         raise DiscotagError("no sentence with a mention fits the scheme; use more slots")
@@ -135,21 +143,28 @@ def run(sources: Sources, settings: Settings, out: Path, listener: Listener) -> 
         DiscotagError: The data or the encoder cannot be used.
     """
     main = os.environ.get("RANK", "0") == "0"
-    claim(out, settings, sources.digests(), write=main)
+    config = find_continued(settings)
+    if settings.lexicon:
+        read_lexicon(settings.lexicon)  # also where it is not needed: it may be a slip
+    claim(out, settings, find_digests(sources, settings), write=main)
     # Looked for at once: when all are done, the first process will soon remove their folders.
     folders = {
         seed: out / CHECKPOINTS / f"seed-{seed}"
         for seed in range(settings.seed, settings.seed + settings.seeds)
     }
     pending = {seed: each for seed, each in folders.items() if not (each / RESULT).exists()}
-    material = choose(read_sentences(sources.train, settings.labels), settings)
-    dev = read_sentences(sources.dev, settings.labels)
+    known = () if config is None else config.scheme.labels
+    train = read_sentences(sources.train, settings.labels, known)
+    material = choose(train, settings, None if config is None else config.scheme)
+    dev = read_sentences(sources.dev, settings.labels, known)
     learned = material.scheme.labels
     if not any(mention.label in learned for each in dev for mention in each.mentions):
         raise DiscotagError(
             f"{sources.dev}: it has no mention of {', '.join(learned)} to choose the best epoch by"
         )
-    test = None if sources.test is None else read_sentences(sources.test, settings.labels)
+    test = None
+    if sources.test is not None:
+        test = read_sentences(sources.test, settings.labels, known)
     if main:
         write_left_out(material.left_out, out / LEFT_OUT)
     teacher, unlabelled = _taught(sources, settings, material) if pending else (None, [])
@@ -166,6 +181,42 @@ def run(sources: Sources, settings: Settings, out: Path, listener: Listener) -> 
         raise RunError(f"{error.filename or out}: {error.strerror}; the run can go on") from error
     finally:
         listener.end()
+
+
+def find_continued(settings: Settings) -> ModelConfig | None:
+    """Return the configuration of the model to continue from, if there is one.
+
+    Raises:
+        DiscotagError: There is no such model, or the settings contradict it.
+    """
+    if not settings.from_model:
+        return None
+    config = read_config(find_model(settings.from_model))[1]
+    check_continues(settings, config)
+    return config
+
+
+def find_digests(sources: Sources, settings: Settings) -> dict[str, list[str]]:
+    """Return hashes of all that a training reads: the same data may have moved.
+
+    Raises:
+        DiscotagError: A file or a folder is missing.
+    """
+    named = {
+        "train": [sources.train],
+        "dev": [sources.dev],
+        "test": [] if sources.test is None else [sources.test],
+        "unlabelled": list(sources.unlabelled),
+        "lexicon": [Path(settings.lexicon)] if settings.lexicon else [],
+    }
+    models = {"distil": [find_model(path) for path in sources.teachers]}
+    if settings.from_model:
+        models["from_model"] = [find_model(settings.from_model)]
+    elif encoder := find_folder(settings.encoder, ENCODER_NAME):
+        models["encoder"] = [encoder]
+    return {name: [_digest(path) for path in paths] for name, paths in named.items()} | {
+        name: [_model_digest(path) for path in paths] for name, paths in models.items()
+    }
 
 
 def _taught(sources: Sources, settings: Settings, material: Material) -> tuple[Any, list[Sentence]]:
@@ -186,11 +237,13 @@ def _taught(sources: Sources, settings: Settings, material: Material) -> tuple[A
 
 
 def make_network(settings: Settings, scheme: Scheme, seed: int) -> Any:
-    """A network on the pretrained encoder; the seed decides its new weights."""
+    """Make a network on the pretrained encoder, or load the model to continue from.
+
+    The seed decides new weights.
+    """
     import torch
     from transformers.utils import logging
 
-    from discotag.model.config import ModelConfig
     from discotag.model.network import Network
 
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]
@@ -203,7 +256,21 @@ def make_network(settings: Settings, scheme: Scheme, seed: int) -> Any:
         arc_weights=settings.arc_weights,
     )
     torch.manual_seed(seed)
-    return Network.from_encoder(settings.encoder, config)
+    if not settings.from_model:
+        return Network.from_encoder(settings.encoder, config)
+    folder = find_model(settings.from_model)
+    before = read_config(folder)[1]
+    return Network.from_pretrained(folder, _continued(settings.from_model, before, config))
+
+
+def _continued(name: str, before: ModelConfig, now: ModelConfig) -> ModelConfig:
+    """Return the configuration of a model that continues another, with its history for the card."""
+    shown = Path(name).name if Path(name).exists() else name  # no path on the machine of training
+    notes = (
+        f"## Continued\n\nTraining began with the weights of `{shown}`. They were trained on: "
+        f"{before.data or 'not stated'}; their licence: {before.licence or 'not stated'}.\n"
+    )
+    return replace(now, encoder=before.encoder, language=before.language, notes=notes)
 
 
 def _train_seed(
@@ -399,8 +466,17 @@ def check_room(out: Path, weights: int, seeds: int) -> None:
         )
 
 
+def _model_digest(folder: Path) -> str:
+    """Return a hash of the files of a model or encoder that decide what it computes."""
+    found = hashlib.sha256()
+    for file in (folder / CONFIG, folder / TOKENIZER, most_exact(folder)):
+        if file.is_file():
+            found.update(bytes.fromhex(_digest(file)))
+    return found.hexdigest()
+
+
 def _digest(path: Path) -> str:
-    """A hash of a file, or of all files of a folder."""
+    """Return a hash of a file, or of all files of a folder."""
     found = hashlib.sha256()
     if not path.exists():
         raise RunError(f"{path}: there is no such file or folder")

@@ -10,11 +10,18 @@ from types import UnionType
 from typing import Any, Final, get_args, get_origin, get_type_hints
 
 from discotag.errors import DiscotagError
+from discotag.model.config import LEAST_WINDOW, MOST_WINDOW, ModelConfig
 from discotag.scheme import Scheme
 from discotag.scheme.scheme import NAMINGS
 
 OBJECTIVES: Final = ("nll", "soft_em", "hard_em", "weakly_soft_em", "weakly_hard_em")
 """The same names as in `discotag.model.objectives`, which needs PyTorch."""
+
+DEFAULT_ENCODER: Final = "microsoft/deberta-v3-base"
+"""The paper's."""
+
+CONTINUED: Final = ("slots", "naming", "gap_mentions", "arc_weights")
+"""Settings that a model to continue from has decided."""
 
 PRECISIONS: Final = ("auto", "bf16", "float32")
 
@@ -30,7 +37,9 @@ class Settings:
     The defaults are the paper's, its appendix "Training details"; it does not name a batch size.
 
     Attributes:
-        encoder: A folder or a name on the hub.
+        encoder: A folder or a name on the hub; empty: the paper's, unless `from_model` is given.
+        from_model: A discotag model to continue from: a folder, a name on the hub, or `bundled` for
+            the one that comes with the package. Encoder, scheme and linear layer are the model's.
         objective: One of `OBJECTIVES`.
         slots: Component types of a mention set; 0 is plain BIO.
         naming: `structural` or `semantic`; empty: semantic for the EM objectives, else structural.
@@ -66,7 +75,8 @@ class Settings:
         'semantic'
     """
 
-    encoder: str = "microsoft/deberta-v3-base"
+    encoder: str = ""
+    from_model: str = ""
     objective: str = "nll"
     slots: int = 2
     naming: str = ""
@@ -113,8 +123,13 @@ class Settings:
             if not least <= given <= most:
                 span = f"from {least} to {most}" if most < UNBOUNDED else f"at least {least}"
                 raise InvalidSettings(f"{name} is a number {span}; got {given}")
-        if not self.encoder:
-            raise InvalidSettings("encoder is empty; give a folder or a name on the hub")
+        if self.from_model and self.encoder:
+            raise InvalidSettings(
+                f"from_model is {self.from_model!r}, which has an encoder; leave out encoder, "
+                f"{self.encoder!r}"
+            )
+        if not self.from_model and not self.encoder:
+            object.__setattr__(self, "encoder", DEFAULT_ENCODER)
         if self.latent and self.naming == "structural":
             raise InvalidSettings(
                 f"{self.objective} looks for the names of slots, so naming must be semantic; "
@@ -152,23 +167,64 @@ RANGES: Final[Mapping[str, tuple[float, float]]] = {
     "seeds": (1, 1000),
     "augment": (0, 100),
     "distil_weight": (0, 1),
+    "window": (LEAST_WINDOW, MOST_WINDOW),
+    "overlap": (0, MOST_WINDOW // 2),
     "checkpoint_every": (1, UNBOUNDED),
 }
 
 
 def make_settings(file: Path | None, flags: Mapping[str, object]) -> Settings:
-    """Settings from a YAML file and flags, which win; None among the flags is one not given.
+    """Make settings from a YAML file and flags, which win; None among the flags is one not given.
+
+    With a model to continue from, what is not given is as in that model.
 
     Raises:
-        InvalidSettings: The file cannot be read, or a setting is wrong.
+        InvalidSettings: The file or the model cannot be read, or a setting is wrong.
     """
     given = {} if file is None else _from_yaml(file)
     given |= {name: value for name, value in flags.items() if value is not None}
+    model = given.get("from_model")
     try:
+        if model and isinstance(model, str):
+            from discotag.model.files import find_model, read_config
+
+            given = _of_model(read_config(find_model(model))[1]) | given
         return Settings(**given)
     except DiscotagError as error:
         where = "" if file is None else f"{file}: "
         raise InvalidSettings(f"{where}{error}") from None
+
+
+def _of_model(config: ModelConfig) -> dict[str, Any]:
+    """Return the settings that a model decides, or has used."""
+    scheme = config.scheme
+    return {
+        "slots": scheme.slots,
+        "naming": scheme.naming,
+        "gap_mentions": scheme.gap_mentions,
+        "objective": "nll" if scheme.structural else "soft_em",
+        "arc_weights": config.arc_weights,
+        "dropout": config.dropout,
+        "window": config.window,
+        "overlap": config.overlap,
+    }
+
+
+def check_continues(settings: Settings, config: ModelConfig) -> None:
+    """Raise `InvalidSettings` if settings contradict the model that is continued."""
+    decided = _of_model(config)
+    other = [name for name in CONTINUED if getattr(settings, name) != decided[name]]
+    if other:
+        differences = ", ".join(
+            f"{name} is {decided[name]!r} in it, not {getattr(settings, name)!r}" for name in other
+        )
+        raise InvalidSettings(f"{settings.from_model}: cannot be continued so: {differences}")
+    known = config.scheme.labels
+    if settings.labels and set(settings.labels) != set(known):
+        raise InvalidSettings(
+            f"{settings.from_model}: its labels are {', '.join(known)}, not "
+            f"{', '.join(settings.labels)}; leave out the labels, or give the same"
+        )
 
 
 def _from_yaml(file: Path) -> dict[str, Any]:
@@ -179,7 +235,9 @@ def _from_yaml(file: Path) -> dict[str, Any]:
             f"{file}: reading it needs PyYAML: pip install 'discotag[train]'"
         ) from None
     try:
-        data = yaml.safe_load(file.read_text(encoding="utf-8"))
+        text = file.read_text(encoding="utf-8")
+        _check_unique(file, yaml.compose(text, Loader=yaml.SafeLoader))
+        data = yaml.safe_load(text)
     except OSError as error:
         raise InvalidSettings(f"{file}: cannot be read: {error.strerror}") from None
     except (UnicodeDecodeError, yaml.YAMLError) as error:
@@ -195,6 +253,19 @@ def _from_yaml(file: Path) -> dict[str, Any]:
             f"{file}: unknown settings {', '.join(unknown)}; there are {', '.join(known)}"
         )
     return data
+
+
+def _check_unique(file: Path, node: Any) -> None:
+    """Raise `InvalidSettings` if a setting is given twice: YAML would take the last."""
+    pairs = node.value if getattr(node, "id", None) == "mapping" else []
+    first: dict[str, int] = {}
+    for key, _ in pairs:
+        name, line = str(key.value), key.start_mark.line + 1
+        if name in first:
+            raise InvalidSettings(
+                f"{file}:{line}: {name} is given twice, first in line {first[name]}"
+            )
+        first[name] = line
 
 
 def _coerced(name: str, value: object, kind: type | UnionType) -> object:

@@ -10,6 +10,7 @@ import torch
 
 from discotag.errors import DiscotagError
 from discotag.mentions import Sentence
+from discotag.model.files import find_model
 from discotag.model.network import Network
 from discotag.scheme import Scheme
 from discotag.training.batches import Marginals
@@ -17,7 +18,11 @@ from discotag.training.figures import Examined
 
 
 def teach(
-    folders: Sequence[Path], sentences: Sequence[Sentence], scheme: Scheme, *, bf16: bool = False
+    models: Sequence[str | Path],
+    sentences: Sequence[Sentence],
+    scheme: Scheme,
+    *,
+    bf16: bool = False,
 ) -> list[Marginals]:
     """The probability of each tag of each word, as the mean over the teachers.
 
@@ -25,7 +30,7 @@ def teach(
     that mixes them.
 
     Args:
-        folders: The models of the teachers.
+        models: The teachers: folders, names on the hub, or `bundled`.
         sentences: With words.
         scheme: Of the student; the teachers must have the same.
         bf16: Compute in half precision.
@@ -38,15 +43,15 @@ def teach(
     """
     device = "cuda" if torch.cuda.is_available() else "cpu"
     sums = [np.zeros((len(each.words), len(scheme.tags)), np.float32) for each in sentences]
-    for folder in folders:
-        network = Network.from_pretrained(folder).to(device)
+    for model in models:
+        network = Network.from_pretrained(find_model(model)).to(device)
         if network.layer.scheme != scheme:
             raise DiscotagError(
-                f"{folder}: a teacher must have the scheme of the student, {scheme}, but has "
+                f"{model}: a teacher must have the scheme of the student, {scheme}, but has "
                 f"{network.layer.scheme}"
             )
         examined = Examined(network, sentences)
         for numbers, found in examined.over_scores(network, network.layer.marginals, bf16):
             for number, table in zip(numbers, found.float().cpu().numpy(), strict=True):
                 sums[number] += table[: len(sums[number])]
-    return [(each / len(folders)).astype(np.float16) for each in sums]
+    return [(each / len(models)).astype(np.float16) for each in sums]
