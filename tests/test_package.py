@@ -2,14 +2,19 @@
 
 import doctest
 import importlib
+import os
 import pkgutil
 import subprocess
 import sys
-import time
+import textwrap
+from pathlib import Path
 
 import pytest
 
 import discotag
+
+MOST_MODULES = 100
+"""That importing discotag imports too: some 60, 14 of them its own. NumPy alone has over 100."""
 
 MODULES = [
     module.name
@@ -25,17 +30,92 @@ def test_import_is_light():
     assert loaded.isdisjoint({"torch", "transformers", "numpy", "onnxruntime", "typer", "rich"})
 
 
-def test_import_is_quick():
-    def seconds(code):
-        start = time.perf_counter()
-        subprocess.run([sys.executable, "-c", code], check=True)
-        return time.perf_counter() - start
+def test_import_needs_few_modules():
+    def modules(code):
+        command = [sys.executable, "-c", f"{code}; import sys; print(len(sys.modules))"]
+        return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
-    # The best of several: a busy machine must not fail this.
-    with_it, without = (
-        min(seconds(code) for _ in range(5)) for code in ("import discotag", "pass")
+    assert modules("import discotag") - modules("pass") < MOST_MODULES
+
+
+ENVIRONMENT = ("ORT_DISABLE_TELEMETRY", "HF_HUB_DISABLE_TELEMETRY", "DISABLE_TELEMETRY")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_predicting_writes_nothing_to_the_home_folder_and_opens_no_socket(tmp_path):
+    """Python's sockets are seen by an audit hook, those of libraries among the open files."""
+    home, log = tmp_path / "home", tmp_path / "sockets"
+    home.mkdir()
+    program = textwrap.dedent(
+        f"""
+        import os, sys
+        seen = []
+        sys.addaudithook(lambda event, _: event.startswith("socket.") and seen.append(event))
+        from discotag.cli import main
+        sys.argv = ["discotag", "predict", "I had pain in arms and shoulders."]
+        try:
+            main()
+        except SystemExit as end:
+            assert not end.code, end.code
+        for number in os.listdir("/proc/self/fd"):
+            try:
+                name = os.readlink(f"/proc/self/fd/{{number}}")
+            except FileNotFoundError:  # of the listing itself
+                continue
+            if name.startswith("socket:"):
+                seen.append(name)
+        open({str(log)!r}, "w").write(repr(seen))
+        """
     )
-    assert with_it - without < 0.3
+    environment = {name: value for name, value in os.environ.items() if name not in ENVIRONMENT}
+    environment.pop("XDG_CACHE_HOME", None)
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment | {"HOME": str(home)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "shoulders" in done.stdout
+    assert list(home.iterdir()) == []
+    assert log.read_text() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ({}, ["1", "1", "1"]),
+        ({"ORT_DISABLE_TELEMETRY": "0"}, ["0", "1", "1"]),
+        ({"HF_HUB_DISABLE_TELEMETRY": "0"}, ["1", "0", None]),
+        ({"DO_NOT_TRACK": "0"}, ["1", None, "0"]),
+    ],
+)
+def test_telemetry_is_off_unless_the_user_has_chosen(given, wanted):
+    names = ["ORT_DISABLE_TELEMETRY", "HF_HUB_DISABLE_TELEMETRY", "DO_NOT_TRACK"]
+    code = f"import os, discotag; print([os.environ.get(name) for name in {names}])"
+    environment = {
+        name: value for name, value in os.environ.items() if name not in (*ENVIRONMENT, *names)
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment | given,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == str(wanted)
+
+
+def test_onnxruntime_is_imported_in_one_place():
+    """Where discotag, and with it what turns telemetry off, is sure to be imported before."""
+    package = Path(discotag.__file__).parent
+    found = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if "import onnxruntime" in path.read_text("utf-8")
+    }
+    assert found == {"model/scorers.py"}
 
 
 def test_public_names_are_there():
