@@ -2,20 +2,24 @@
 
 import gzip
 import json
+import logging
 import os
 import signal
 import subprocess
 import sys
 import time
+import warnings
 
 import pytest
-import torch
 
 from discotag import Document, Scheme, load
+from discotag.cli import predict
+from discotag.cli.messages import set_verbosity
 from discotag.corpora import read
 from discotag.corpora.jobs import locked
 from discotag.model.files import copy_model
-from tiny import tiny_model, tiny_network
+from discotag.prediction.decoding import read_mentions
+from tiny import tiny_model
 
 TEXTS = [f"I had pain in my arms and shoulders, {n} times. No sleep!" for n in range(40)]
 
@@ -32,10 +36,12 @@ def discotag(*arguments, given="", **environment):
 
 
 def start(*arguments):
+    """Begin a command; it takes Ctrl-C as in a shell, even if whoever runs the tests ignores it."""
     return subprocess.Popen(
         [sys.executable, "-m", "discotag", *map(str, arguments)],
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
 
 
@@ -82,7 +88,7 @@ def test_a_text_as_data_and_on_the_terminal(model):
     assert data["text"] == TEXTS[0]
     wanted = load(model)(TEXTS[0])
     assert mentions(data)
-    assert [m["score"] for m in mentions(data)] == [m.score for s in wanted for m in s.mentions]
+    assert [m["score"] for m in mentions(data)] == [m.score for m in wanted.mentions]
     for each in mentions(data):
         assert " ".join(TEXTS[0][start:end] for start, end in each["fragments"]) == each["text"]
     shown = ok("predict", TEXTS[0], "--model", model, "--format", "terminal")
@@ -407,23 +413,18 @@ def test_a_reader_that_has_seen_enough(model, file):
     assert running.wait() == 0
 
 
-def test_huge_sets_are_left_out_with_a_line(tmp_path):
-    """A model that begins a set at each fifth word, so that one sentence is one huge set."""
-    scheme = Scheme(("ADR",))
-    network = tiny_network(tmp_path / "encoder", scheme)
-    with torch.no_grad():
-        network.linear.weight.zero_()
-        network.linear.bias.copy_(torch.tensor([0.0 if tag == "O" else 1.0 for tag in scheme.tags]))
-        network.linear.bias[scheme.tags.index("DI-Bx")] = 5.0
-        network.linear.bias[scheme.tags.index("DI-By")] = 5.0
-    network.save_pretrained(tmp_path / "model")
-    done = discotag("predict", "-", "--model", tmp_path / "model", given="pain " * 200)
-    assert done.returncode == 0
-    (line,) = done.stderr.decode().splitlines()
-    assert line.startswith("warning: a mention set of ")
-    quiet = discotag("predict", "-", "-q", "--model", tmp_path / "model", given="pain " * 200)
-    assert (quiet.returncode, quiet.stderr) == (0, b"")
-    assert quiet.stdout == done.stdout
+@pytest.mark.parametrize("quiet", [False, True])
+def test_huge_sets_are_left_out_with_a_line(capsys, monkeypatch, quiet):
+    logger = logging.getLogger("discotag")
+    for name in ("level", "propagate", "handlers"):
+        monkeypatch.setattr(logger, name, getattr(logger, name))
+    set_verbosity(quiet=quiet)
+    with warnings.catch_warnings(), predict._one_line_warnings():
+        for _ in range(2):  # each time, not only the first
+            read_mentions(Scheme(("ADR",)), [3, *[4] * 40, *[6] * 40])
+    said = capsys.readouterr().err.splitlines()
+    line = "warning: a mention set of 1640 mentions was left out: a set may have 1000"
+    assert said == ([] if quiet else [line] * 2)
 
 
 def test_export_needs_weights(model, tmp_path):
@@ -505,7 +506,8 @@ def test_a_link_that_leads_nowhere(model, tmp_path, name):
     with_space = tmp_path / "a link"
     with_space.symlink_to(tmp_path / "nothing")
     assert "a link: no such file" in failed("predict", with_space, "--model", model)
-    assert f"{name}: " in failed("predict", tmp_path, "--model", model)
+    message = failed("predict", tmp_path, "--model", model)  # of several the first
+    assert any(f"{each}: " in message for each in ("loop", "dangling", "a link"))
     done = discotag("predict", tmp_path, "--model", model, "--skip-bad")
     assert [each["text"] for each in lines(done.stdout.decode())] == ["sore arms"]
     for each in (name, "a link"):
@@ -552,7 +554,6 @@ def test_escape_sequences_do_not_reach_the_terminal(model, tmp_path):
         ["predict", bad],
         ["predict", "a b", "--model", bad],
         ["predict", "a b", "--model", tmp_path / bad],
-        ["predict", "a b", "--from", bad],
         ["predict", "a b", "--out", f"{bad}.csv"],
         ["predict", "a b", f"--{bad}"],
         [bad],
@@ -560,4 +561,4 @@ def test_escape_sequences_do_not_reach_the_terminal(model, tmp_path):
         done = discotag(*command)
         assert done.returncode
         assert b"\x1b" not in done.stderr
-        assert "red·[31m".encode() in done.stderr or bad == command[0]
+        assert b"red" in done.stderr

@@ -136,3 +136,16 @@ def test_without_pytorch_it_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", missing)
     with pytest.raises(DiscotagError, match=r"training needs torch: pip install 'discotag\[train"):
         train(tmp_path / "t.jsonl", dev=tmp_path / "d.jsonl", out=tmp_path / "o")
+
+
+def test_ctrl_c_says_how_to_go_on(monkeypatch, tmp_path):
+    from discotag.cli import train
+    from discotag.cli.messages import Interrupted
+    from discotag.training import runs
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runs, "run", stop)
+    with pytest.raises(Interrupted, match="goes on from the last checkpoint in .*run"):
+        train.train(tmp_path / "a", dev=tmp_path / "b", out=tmp_path / "run")

@@ -1,33 +1,11 @@
 """Jobs that write one output: locks, records, and going on."""
 
-import subprocess
-import sys
-from contextlib import contextmanager
-
 import pytest
 
 from discotag.corpora.jobs import JobError, check_same, compared, locked, record, repair
 from discotag.corpora.jsonl import to_line
 from discotag.words import Splitter
-
-HOLD = """
-import sys
-from pathlib import Path
-from discotag.corpora.jobs import locked
-with locked(Path(sys.argv[1])):
-    print("locked", flush=True)
-    sys.stdin.read()
-"""
-
-
-@contextmanager
-def held(path):
-    """Let another process write an output."""
-    command = [sys.executable, "-c", HOLD, str(path)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
-        assert other.stdout.readline() == b"locked\n"
-        yield other
-        other.stdin.close()
+from locks import held
 
 
 def test_an_output_has_one_writer(tmp_path):

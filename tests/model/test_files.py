@@ -86,6 +86,7 @@ def test_pickles_are_never_read(copy):
 
 def test_files_that_are_missing_or_damaged(copy):
     refused(copy, "has no model.onnx for runtime 'onnx'; discotag export writes it", runtime="onnx")
+    refused(None, "has no model.onnx for runtime 'onnx'; it has model_int8.onnx$", runtime="onnx")
     refused(copy, "runtime must be one of torch, onnx, onnx-int8", runtime="tpu")
     refused(copy, "device 'gpu' cannot be used", device="gpu")
     (copy / "model.onnx").write_bytes(b"no model")

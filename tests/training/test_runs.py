@@ -16,6 +16,7 @@ from discotag.training.progress import Silent
 from discotag.training.runs import RunError, Sources, run
 from discotag.training.settings import Settings, make_settings
 from learnable import CROSSED, SENTENCES, learnable_encoder, sentence, write_jsonl
+from locks import held
 
 FAST = {"epochs": 40, "rate": 5e-3, "batch_size": 2, "dropout": 0.1}
 KILL = """
@@ -350,3 +351,9 @@ def test_two_processes_have_the_loss_curve_of_one(place, tmp_path):
         [epoch["loss"] for epoch in figures["seeds"][0]["epochs"]] for figures in (alone, together)
     ]
     assert curves[1] == pytest.approx(curves[0], rel=1e-4)
+
+
+def test_a_run_folder_has_one_writer(tmp_path):
+    out = tmp_path / "run"
+    with held(out), pytest.raises(DiscotagError, match="another process is writing it"):
+        run(Sources(tmp_path / "a.jsonl", tmp_path / "b.jsonl"), Settings(), out, Silent())

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from discotag.cli.messages import Interrupted
 from discotag.errors import DiscotagError
 from discotag.training.settings import DEFAULT_ENCODER, OBJECTIVES, PRECISIONS, make_settings
 
@@ -225,7 +226,12 @@ def train(
         raise DiscotagError(f"training needs {error.name}: pip install 'discotag[train]'") from None
 
     sources = Sources(train, dev, test, tuple(distil or ()), tuple(unlabelled or ()))
-    figures = run(sources, settings, out, listener())
+    try:
+        figures = run(sources, settings, out, listener())
+    except KeyboardInterrupt:
+        raise Interrupted(
+            f"stopped; the same command goes on from the last checkpoint in {out}"
+        ) from None
     if not figures:  # another process than the first
         return
     if as_json:

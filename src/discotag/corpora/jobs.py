@@ -148,8 +148,6 @@ def _compare(document: Document, stream: IO[bytes], out: Path, number: int) -> N
 
 
 def _beside(out: Path, ending: str) -> Path:
-    """Return a hidden file that belongs to an output: beside a file, inside a folder."""
+    """Return a hidden file beside an output, which belongs to it."""
     real = Path(os.path.realpath(out))
-    if real.is_dir():
-        return real / f".discotag.{ending}"
     return real.with_name(f".{real.name}.{ending}")

@@ -117,9 +117,9 @@ def choose_runtime(folder: Path, runtime: str | None, device: str | None) -> Cho
         return Choice(there[0], file, f"{file} is {reason}")
     file = most_exact(folder).name if runtime == "torch" else RUNTIMES[runtime]
     if not (folder / file).is_file():
-        raise InvalidModel(
-            f"{folder}: has no {file} for runtime {runtime!r}; discotag export writes it"
-        )
+        best = most_exact(folder).name
+        advice = "discotag export writes it" if best == WEIGHTS else f"it has {best}"
+        raise InvalidModel(f"{folder}: has no {file} for runtime {runtime!r}; {advice}")
     return Choice(runtime, file, f"it was asked for; weights from {file}")
 
 
