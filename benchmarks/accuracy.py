@@ -100,8 +100,8 @@ def work(job: Job, data: Path, encoder: str, rate: float, epochs: int, runs: Pat
 
     from discotag.evaluation import score
     from discotag.training.data import count, read_sentences
+    from discotag.training.evaluation import as_data, predict
     from discotag.training.examples import make_examples
-    from discotag.training.figures import Examined, as_data
     from discotag.training.runs import choose, make_network
     from discotag.training.settings import Settings
     from discotag.training.trainer import best_of, fit, uses_bf16
@@ -129,7 +129,7 @@ def work(job: Job, data: Path, encoder: str, rate: float, epochs: int, runs: Pat
     ready = time.monotonic()
     epochs_done = fit(network, examples, dev, settings, seed=job.seed)
     trained = time.monotonic()
-    predicted = Examined(network, test).predict(network, bf16=uses_bf16(settings))
+    predicted = predict(network, test, bf16=uses_bf16(settings))
     device = torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU"
     with gzip.open(runs / f"{job.name}.predictions.jsonl.gz", "wt", encoding="utf-8") as stream:
         for number, (sentence, found) in enumerate(zip(test, predicted, strict=True)):

@@ -165,9 +165,9 @@ def export(data: Path, model: Path, target: Path) -> None:
     """Quantise the model, measure it on the test posts, and write the bundled folder."""
     from discotag import load
     from discotag.evaluation import intervals, score, tally
-    from discotag.model.card import card
-    from discotag.model.export import export as export_onnx
+    from discotag.export import export as export_onnx
     from discotag.model.files import CARD, CONFIG, KEY, ONNX_INT8, TOKENIZER, read_config
+    from discotag.model.model_card import card
 
     texts = [document.text or "" for document in read(data / "test.jsonl")]
     exported = model.parent / "exported"

@@ -23,8 +23,8 @@ from rich.console import Console
 from rich.table import Table
 
 from discotag.mentions import Document
-from discotag.model.files import load
-from discotag.model.tagger import Tagger
+from discotag.prediction.loading import load
+from discotag.prediction.tagger import Tagger
 
 HERE = Path(__file__).parent
 CRAFT = HERE.parent / "tests" / "data" / "craft_200.txt"
@@ -53,7 +53,7 @@ class Watch:
 
 
 class Watched:
-    """A splitter or scorer whose time is taken."""
+    """A splitter, runtime or backend whose time is taken."""
 
     def __init__(self, inner: Any, **watched: Callable[..., Any]) -> None:
         self._inner = inner
@@ -61,9 +61,6 @@ class Watched:
 
     def __getattr__(self, name: str) -> Any:
         return self._watched.get(name) or getattr(self._inner, name)
-
-    def __call__(self, *arguments: Any) -> Any:
-        return self._watched["call"](*arguments)
 
 
 def read_texts(path: Path) -> list[str]:
@@ -103,11 +100,14 @@ def watched(tagger: Tagger) -> Watch:
     """Take the time of the parts of a tagger."""
     watch = Watch()
     inner: Any = tagger
-    splitter, scorer = inner.splitter, inner.scorer
+    splitter, runtime, backend = inner.splitter, inner.runtime, inner.runtime.backend
     inner.splitter = Watched(splitter, document=watch.over("words", splitter.document))
-    inner.scorer = Watched(scorer, call=watch.over("encoder", scorer.__call__))
-    inner._pieces.encode = watch.over("subwords", inner._pieces.encode)
-    inner._decoder.mentions = watch.over("inference", inner._decoder.mentions)
+    inner.tokenizer.encode = watch.over("subwords", inner.tokenizer.encode)
+    works = ("best_tags", "mention_probabilities")
+    timed = {name: watch.over("inference", getattr(backend, name)) for name in works}
+    inner.runtime = Watched(
+        runtime, scores=watch.over("encoder", runtime.scores), backend=Watched(backend, **timed)
+    )
     return watch
 
 

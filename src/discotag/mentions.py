@@ -86,8 +86,33 @@ class Mention:
 
     def shifted(self, by: int) -> Mention:
         """The same mention, `by` words further on."""
-        moved = tuple((start + by, end + by) for start, end in self.fragments)
-        return Mention(self.label, moved, text=self.text, score=self.score, spans=self.spans)
+        moved = tuple([(start + by, end + by) for start, end in self.fragments])
+        if moved[0][0] < 0:
+            raise InvalidMention(f"mention {self} cannot be moved by {by} words")
+        return Mention._unchecked(self.label, moved, self.text, self.score, self.spans)
+
+    def with_score(self, score: float | None) -> Mention:
+        """Return the same mention with another score."""
+        return Mention._unchecked(self.label, self.fragments, self.text, score, self.spans)
+
+    @classmethod
+    def _unchecked(
+        cls,
+        label: str,
+        fragments: tuple[Fragment, ...],
+        text: str | None,
+        score: float | None,
+        spans: tuple[Fragment, ...] | None,
+    ) -> Mention:
+        """Make a mention of a label and fragments that were checked before."""
+        new = object.__new__(cls)
+        put = object.__setattr__
+        put(new, "label", label)
+        put(new, "fragments", fragments)
+        put(new, "text", text)
+        put(new, "score", score)
+        put(new, "spans", spans)
+        return new
 
     def to_dict(self) -> dict[str, Any]:
         """Return the mention as plain data; what is not known is left out.
@@ -243,9 +268,7 @@ class Sentence:
         spelling = " ".join(parts)
         if mention.text == spelling and mention.spans == spans:
             return mention
-        return Mention(
-            mention.label, mention.fragments, text=spelling, score=mention.score, spans=spans
-        )
+        return Mention._unchecked(mention.label, mention.fragments, spelling, mention.score, spans)
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ def test_mentions_and_their_scores_are_the_same(exported):
 def test_eight_bits_do_not_depend_on_the_batch(exported):
     folder, _ = exported
     tagger = load(folder / "out", runtime="onnx-int8")
-    assert tagger.scorer.session.get_modelmeta().custom_metadata_map["arc_weights"]
+    assert tagger.runtime.session.get_modelmeta().custom_metadata_map["arc_weights"]
     sentences = [
         sentence for text in TEXTS for sentence in tagger.splitter.document(text).sentences
     ]

@@ -71,19 +71,20 @@ def test_what_is_behind_a_sentence_is_not_looked_at(padding):
     scheme = Scheme(labels=("ADR",))
     scores = np.random.default_rng(3).normal(size=(2, 4, 9)).astype(np.float32)
     mentions = [[Mention("ADR", [(0, 1)])], [Mention("ADR", [(0, 1), (2, 3)])]]
-    ((alone,),) = mention_probabilities(scheme, scores[:1, :2], [2], mentions[:1])
+    (alone,) = mention_probabilities(scheme, scores[:1, :2], [2], mentions[:1])
     scores[0, 2:] = padding
     found = mention_probabilities(scheme, scores, [2, 4], mentions)
-    assert found[0] == pytest.approx([alone], abs=1e-6)
+    assert found[0] == pytest.approx(alone, abs=1e-6)
 
 
 def test_few_enough_mentions_are_looked_at_together():
     by_word, arcs = 100, 1000
     mentions = [Mention("ADR", [(0, width)]) for width in range(1, 300) for _ in range(20)]
-    wanted = [probability._Wanted(0, n, each, each.end) for n, each in enumerate(mentions)]
-    pieces = list(probability._pieces(wanted, by_word, arcs))
-    assert sorted(number for piece in pieces for number in piece) == list(range(len(wanted)))
-    assert len(pieces) < len(wanted) / 20
-    for piece in pieces:
-        widest = max(wanted[number].width for number in piece)
-        assert len(piece) * (widest * by_word + arcs) <= probability.CELLS
+    wanted = [probability._Wanted(n, 0, each, each.end) for n, each in enumerate(mentions)]
+    portions = list(probability._portions(wanted, by_word, arcs))
+    listed = sorted(each.number for portion in portions for each in portion)
+    assert listed == list(range(len(wanted)))
+    assert len(portions) < len(wanted) / 20
+    for portion in portions:
+        widest = max(each.width for each in portion)
+        assert len(portion) * (widest * by_word + arcs) <= probability.CELLS

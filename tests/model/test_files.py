@@ -43,7 +43,7 @@ def test_loads_what_was_saved(model, tmp_path):
 def test_saving_to_where_it_is_and_from_nowhere(copy):
     tagger = load(copy)
     before = (copy / "model.safetensors").read_bytes()
-    tagger.scorer = None  # as if it were no network of PyTorch
+    tagger.runtime = None  # as if it were no network of PyTorch
     tagger.save_pretrained(copy)
     assert (copy / "model.safetensors").read_bytes() == before
     tagger.origin = None

@@ -1,5 +1,7 @@
 """Batches: every sentence with words once, the longest first, within the budget."""
 
+from itertools import pairwise
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -31,6 +33,6 @@ def test_batches(lengths, budget, batch_size):
         assert len(batch) == 1 or padded <= budget
         assert batch_size is None or len(batch) <= batch_size
     # No batch could have taken the sentence after it.
-    for batch, after in zip(batches, batches[1:], strict=False):
+    for batch, after in pairwise(batches):
         more = (encoded.heights[batch].sum() + encoded.heights[after[0]]) * encoded.widths[batch[0]]
         assert more > budget or len(batch) == batch_size

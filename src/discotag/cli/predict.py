@@ -120,13 +120,20 @@ def predict(
     runtime: Annotated[
         str | None,
         typer.Option(
-            help="onnx-int8, onnx or torch. [default: what the model was made for]",
+            help="torch, onnx or onnx-int8. [default: the most exact that the model has]",
             show_default=False,
         ),
     ] = None,
     device: Annotated[
         str | None, typer.Option(help="cpu or cuda. [default: cpu for onnx]", show_default=False)
     ] = None,
+    compile: Annotated[
+        bool,
+        typer.Option(
+            "--compile",
+            help="Compile the encoder for PyTorch: it takes a minute or two; for large jobs.",
+        ),
+    ] = False,
     skip_bad: SkipBad = False,
 ) -> None:
     """Find the mentions in texts.
@@ -169,7 +176,7 @@ def predict(
         _check_output(out, form, source, resume, force)
     from discotag.prediction.loading import load
 
-    tagger = load(model, runtime=runtime, device=device)
+    tagger = load(model, runtime=runtime, device=device, compile=compile)
     settings = {
         "discotag": __version__,
         "model": _model_digest(tagger),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import lru_cache
+from itertools import groupby
 from math import exp, prod
 from types import ModuleType
 from typing import Any, Final
@@ -24,6 +26,9 @@ MAX_MENTIONS: Final = 1000
 """Mentions that one mention set may have. k slots with n components each have n^k, so nonsense
 could fill the memory; no annotated set comes near."""
 
+SHORT: Final = 12
+"""Words of a run of tags whose mentions are remembered."""
+
 DIGITS: Final = 6
 """Digits of probabilities: single precision has no more."""
 
@@ -41,22 +46,43 @@ def read_mentions(scheme: Scheme, tags: Sequence[int]) -> list[Mention]:
     A mention set that has too many is left out, with the warning `TooManyMentions`.
 
     Example:
-        >>> read_mentions(Scheme(("ADR",)), [0, 1, 2])
-        [Mention(label='ADR', fragments=((1, 3),), text=None, score=None)]
+        >>> [str(mention) for mention in read_mentions(Scheme(("ADR",)), [0, 1, 2])]
+        ['ADR [1:3]']
     """
+    found: list[Mention] = []
+    start = 0
+    # A mention never reaches over a word that is tagged O, which is 0.
+    for outside, run in groupby(tags, key=(0).__eq__):
+        here = tuple(run)
+        if not outside:
+            mentions, left_out = _read_run(scheme, here)
+            found += [mention.shifted(start) for mention in mentions]
+            for number in left_out:
+                warnings.warn(
+                    f"a mention set of {number} mentions was left out: a set may have "
+                    f"{MAX_MENTIONS}",
+                    TooManyMentions,
+                    stacklevel=2,
+                )
+        start += len(here)
+    return found
+
+
+def _read_run(scheme: Scheme, tags: tuple[int, ...]) -> tuple[tuple[Mention, ...], list[int]]:
+    """Return the mentions of a run of tags other than O, and the sizes of sets left out."""
+    return _read_short_run(scheme, tags) if len(tags) <= SHORT else _read_any_run(scheme, tags)
+
+
+def _read_any_run(scheme: Scheme, tags: tuple[int, ...]) -> tuple[tuple[Mention, ...], list[int]]:
     layers = scheme.read([scheme.tags[tag] for tag in tags])
-    kept = []
-    for group in layers.sets:
-        number = prod(len(parts) for parts in group.slots if parts)
-        if number <= MAX_MENTIONS:
-            kept.append(group)
-        else:
-            warnings.warn(
-                f"a mention set of {number} mentions was left out: a set may have {MAX_MENTIONS}",
-                TooManyMentions,
-                stacklevel=2,
-            )
-    return sorted(Layers(layers.length, tuple(kept), layers.continuous).mentions)
+    sizes = [prod(len(parts) for parts in group.slots if parts) for group in layers.sets]
+    kept = [group for group, size in zip(layers.sets, sizes, strict=True) if size <= MAX_MENTIONS]
+    mentions = Layers(layers.length, tuple(kept), layers.continuous).mentions
+    return tuple(sorted(mentions)), [size for size in sizes if size > MAX_MENTIONS]
+
+
+# The same few runs, such as a single word, make up most of what is found.
+_read_short_run = lru_cache(maxsize=1 << 14)(_read_any_run)
 
 
 class Decoder:
@@ -115,10 +141,7 @@ class Decoder:
             yield
             listed = iter(chances.wait()[0].clip(0, 1).tolist())
             found = [
-                [
-                    Mention(each.label, each.fragments, score=round(next(listed), DIGITS))
-                    for each in mentions
-                ]
+                [each.with_score(round(next(listed), DIGITS)) for each in mentions]
                 for mentions in found
             ]
         return dict(zip(rows.tolist(), found, strict=True))
