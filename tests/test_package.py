@@ -115,7 +115,7 @@ def test_onnxruntime_is_imported_in_one_place():
         for path in package.rglob("*.py")
         if "import onnxruntime" in path.read_text("utf-8")
     }
-    assert found == {"model/scorers.py"}
+    assert found == {"model/onnx_session.py"}
 
 
 def test_public_names_are_there():

@@ -11,6 +11,7 @@ import torch
 from discotag import load
 from discotag.errors import DiscotagError
 from discotag.model import files
+from discotag.prediction import loading
 from tiny import tiny_model
 
 
@@ -162,7 +163,7 @@ def test_the_bundled_model_may_be_missing(monkeypatch, tmp_path):
 
 
 def test_without_pytorch(model, monkeypatch):
-    monkeypatch.setattr(files, "find_spec", lambda name: None)
+    monkeypatch.setattr(loading, "find_spec", lambda name: None)
     missing = r"needs torch, transformers: pip install 'discotag\[train\]'"
     refused(model, f"{missing}; or export the model where PyTorch is installed")
     missing = r"needs torch, transformers, onnx: pip install 'discotag\[train\]'"
@@ -196,11 +197,11 @@ def test_adding_files_does_not_change_what_a_folder_means(copy, caplog):
     tagger = load(copy, device="cpu")
     assert repr(tagger) == f"<Tagger of ADR from {copy}, runtime torch ({reason}), device cpu>"
     (copy / "model.safetensors").unlink()
-    assert files.choose_runtime(copy, None, None)[:2] == ("onnx", "model.onnx")
+    assert loading.choose_runtime(copy, None, None)[:2] == ("onnx", "model.onnx")
     (copy / "model_int8.onnx").unlink()
-    assert files.choose_runtime(copy, None, None)[:2] == ("onnx", "model.onnx")
-    assert files.choose_runtime(copy, None, "cuda")[:2] == ("torch", "model.onnx")
-    assert files.choose_runtime(copy, "torch", None)[:2] == ("torch", "model.onnx")
+    assert loading.choose_runtime(copy, None, None)[:2] == ("onnx", "model.onnx")
+    assert loading.choose_runtime(copy, None, "cuda")[:2] == ("torch", "model.onnx")
+    assert loading.choose_runtime(copy, "torch", None)[:2] == ("torch", "model.onnx")
 
 
 def test_the_bundled_model_has_a_name(tmp_path, monkeypatch):
@@ -223,7 +224,7 @@ def test_the_bundled_model_has_a_name(tmp_path, monkeypatch):
         ({"max_position_embeddings": 100}, "the window of 512 subwords is longer than the enc"),
         ({"discotag": {"window": 10**9}}, "window must be a whole number from 8 to 8192"),
         ({"discotag": {"scheme": {"labels": [*map(str, range(1001))]}}}, "may have 1000 labels"),
-        ({"discotag": {"scheme": {"labels": [*map(str, range(900))]}}}, "it is not an export of"),
+        ({"discotag": {"scheme": {"labels": [*map(str, range(900))]}}}, "would be too large"),
     ],
 )
 def test_configurations_beyond_bounds_without_pytorch(tmp_path, change, message):
