@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 import pytest
 
+from discotag.corpora.formats.jsonl import to_line
 from discotag.corpora.jobs import JobError, check_same, compared, locked, record, repair
-from discotag.corpora.jsonl import to_line
 from discotag.words import Splitter
 
 HOLD = """

@@ -17,7 +17,7 @@ from any_corpora import (
 )
 from discotag import Document, Mention, Sentence
 from discotag.corpora import FORMATS, CorpusError, Problem, read, write
-from discotag.corpora.registry import find_format
+from discotag.corpora.formats.registry import find_format
 
 WRITERS = [name for name, each in FORMATS.items() if each.write is not None]
 OVERLAPPING = [name for name in WRITERS if name not in FLAT]

@@ -11,7 +11,7 @@ import pytest
 
 from discotag import Document, Mention, Sentence
 from discotag.corpora import write
-from discotag.corpora.checking import check
+from discotag.corpora.checks import check
 from discotag.render.corpus_page import SCRIPT, corpus_page
 from discotag.render.html import draw_words, list_mentions, safe, spell
 

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from discotag.cli.corpus_options import (
+from discotag.cli.options import (
     SHOWN_PROBLEMS,
     AsJson,
     EncodingOption,
@@ -33,12 +33,12 @@ from discotag.cli.corpus_options import (
 )
 from discotag.cli.scheme import Naming
 from discotag.corpora import Problem
-from discotag.corpora.checking import Checked, Finding
-from discotag.corpora.checking import check as run_check
-from discotag.corpora.files import STANDARD, created, failed
-from discotag.corpora.fit import Setting
-from discotag.corpora.problems import KINDS
-from discotag.corpora.suspects import RULES
+from discotag.corpora.checks import Checked, Finding
+from discotag.corpora.checks import check as run_check
+from discotag.corpora.checks.scheme_fit import Setting
+from discotag.corpora.checks.suspected_errors import RULES
+from discotag.corpora.parsing.files import STANDARD, created, failed
+from discotag.corpora.parsing.problems import KINDS
 from discotag.mentions import Sentence
 from discotag.render import draw_mentions, printable
 from discotag.render.corpus_page import corpus_page

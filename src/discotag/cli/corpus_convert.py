@@ -10,7 +10,8 @@ from typing import Annotated, Final
 
 import typer
 
-from discotag.cli.corpus_options import (
+from discotag.cli.messages import say
+from discotag.cli.options import (
     READABLE,
     WRITABLE,
     EncodingOption,
@@ -24,11 +25,10 @@ from discotag.cli.corpus_options import (
     counting,
     watched,
 )
-from discotag.cli.messages import say
 from discotag.corpora import check_ids, read, write
-from discotag.corpora.analysis import Analysis
-from discotag.corpora.files import STANDARD
-from discotag.corpora.registry import named_format
+from discotag.corpora.checks.analysis import Analysis
+from discotag.corpora.formats.registry import named_format
+from discotag.corpora.parsing.files import STANDARD
 from discotag.errors import DiscotagError
 from discotag.mentions import Document
 

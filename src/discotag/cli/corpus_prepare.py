@@ -13,10 +13,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
-from discotag.cli.corpus_options import AsJson, plain_console, plain_table, print_data
 from discotag.cli.messages import say, warn
-from discotag.corpora.analysis import Analysis
-from discotag.corpora.problems import KINDS
+from discotag.cli.options import AsJson, plain_console, plain_table, print_data
+from discotag.corpora.checks.analysis import Analysis
+from discotag.corpora.parsing.problems import KINDS
 from discotag.corpora.recipes import RECIPES, Summary
 from discotag.corpora.recipes import prepare as prepare_corpus
 from discotag.corpora.recipes.recipe import Progress as Tell

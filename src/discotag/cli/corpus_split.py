@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from discotag.cli.corpus_convert import Losses, guard
-from discotag.cli.corpus_options import (
+from discotag.cli.messages import say
+from discotag.cli.options import (
     WRITABLE,
     AsJson,
     EncodingOption,
@@ -27,11 +28,10 @@ from discotag.cli.corpus_options import (
     share,
     watched,
 )
-from discotag.cli.messages import say
 from discotag.corpora import check_ids, read, write
-from discotag.corpora.analysis import Analysis
-from discotag.corpora.files import STANDARD, failed, file_name
-from discotag.corpora.registry import named_format
+from discotag.corpora.checks.analysis import Analysis
+from discotag.corpora.formats.registry import named_format
+from discotag.corpora.parsing.files import STANDARD, failed, file_name
 from discotag.corpora.splitting import Index, parse_parts, pick
 from discotag.errors import DiscotagError
 from discotag.render import printable

@@ -16,11 +16,11 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from discotag.cli.corpus_options import EncodingOption, print_data
 from discotag.cli.messages import say
+from discotag.cli.options import EncodingOption, print_data
 from discotag.corpora import check_ids, read
-from discotag.corpora.problems import KINDS as PROBLEM_KINDS
-from discotag.corpora.problems import Problem, strict
+from discotag.corpora.parsing.problems import KINDS as PROBLEM_KINDS
+from discotag.corpora.parsing.problems import Problem, strict
 from discotag.evaluation import (
     KINDS,
     SLICES,

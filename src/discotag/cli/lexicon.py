@@ -20,8 +20,8 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from discotag.cli.corpus_options import print_data
 from discotag.cli.messages import say
+from discotag.cli.options import print_data
 from discotag.lexicon import Lexicon, LexiconError, UmlsCounts, convert_umls
 from discotag.lexicon.umls import Progress as Tell
 from discotag.render import printable

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from discotag.corpora.files import STANDARD, failed, files_in
-from discotag.corpora.formats import Format
-from discotag.corpora.problems import CorpusError, Problem, Report, located, shown, strict
-from discotag.corpora.refusals import Unwritable
-from discotag.corpora.registry import FORMATS, find_format, named_format
-from discotag.corpora.streams import decoded, decoding
+from discotag.corpora.formats.format import Format
+from discotag.corpora.formats.registry import FORMATS, find_format, named_format
+from discotag.corpora.parsing.files import STANDARD, failed, files_in
+from discotag.corpora.parsing.problems import CorpusError, Problem, Report, located, shown, strict
+from discotag.corpora.parsing.streams import decoded, decoding
+from discotag.corpora.parsing.unwritable import Unwritable
 from discotag.mentions import Document, Place
 from discotag.words import Splitter
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from discotag.corpora import brat
-from discotag.corpora.files import STANDARD, failed, files_in, lines, read_text
-from discotag.corpora.formats import Format
-from discotag.corpora.problems import CorpusError, Problem, Report, strict
-from discotag.corpora.registry import find_format, named_format, recognise
-from discotag.corpora.streams import decoded
+from discotag.corpora.formats import brat
+from discotag.corpora.formats.format import Format
+from discotag.corpora.formats.registry import find_format, named_format, recognise
+from discotag.corpora.parsing.files import STANDARD, failed, files_in, lines, read_text
+from discotag.corpora.parsing.problems import CorpusError, Problem, Report, strict
+from discotag.corpora.parsing.streams import decoded
 from discotag.mentions import Document
 from discotag.words import Splitter
 
@@ -69,8 +69,8 @@ class Inputs:
     Example:
         >>> inputs = Inputs(["Sore toes.", "no/such/file"])
         Traceback (most recent call last):
-        discotag.corpora.problems.CorpusError: no/such/file: no such file or directory; if it is \
-a text, give it with --text
+        discotag.corpora.parsing.problems.CorpusError: no/such/file: no such file or directory; \
+if it is a text, give it with --text
     """
 
     def __init__(

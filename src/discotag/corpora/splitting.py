@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from math import isfinite
 
-from discotag.corpora.problems import CorpusError, Problem
+from discotag.corpora.parsing.problems import CorpusError, Problem
 from discotag.errors import DiscotagError
 from discotag.mentions import Document
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from discotag.corpora.checking import Checked, Finding
-from discotag.corpora.problems import KINDS
-from discotag.corpora.suspects import RULES
+from discotag.corpora.checks import Checked, Finding
+from discotag.corpora.checks.suspected_errors import RULES
+from discotag.corpora.parsing.problems import KINDS
 from discotag.render.counts import shapes
 from discotag.render.html import MENTION_STYLE, draw_words, list_mentions, page, safe, spell, table
 from discotag.scheme import REASONS
@@ -83,7 +83,7 @@ if (all.length) {
 
 
 def corpus_page(checked: Checked) -> str:
-    """A page of one file that shows what a check found; see `discotag.corpora.checking.check`."""
+    """A page of one file that shows what a check found; see `discotag.corpora.checks.check`."""
     analysis = checked.analysis
     found = {kind: text for kind, text in {**REASONS, **RULES}.items() if checked.counts[kind]}
     body = [

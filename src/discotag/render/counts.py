@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from discotag.corpora.analysis import Analysis
+    from discotag.corpora.checks.analysis import Analysis
 
 LAST_BAR: Final = 6
 """Larger numbers are shown together."""

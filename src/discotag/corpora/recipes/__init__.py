@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from discotag.corpora import jsonl
-from discotag.corpora.analysis import Analysis
-from discotag.corpora.files import created, failed
-from discotag.corpora.problems import CorpusError, Problem
+from discotag.corpora.checks.analysis import Analysis
+from discotag.corpora.formats import jsonl
+from discotag.corpora.parsing.files import created, failed
+from discotag.corpora.parsing.problems import CorpusError, Problem
 from discotag.corpora.recipes import cadec, craft, psytar, share
 from discotag.corpora.recipes.recipe import (
     ALL,

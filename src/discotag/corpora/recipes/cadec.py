@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from discotag.corpora.files import lines, read_text
-from discotag.corpora.problems import CorpusError, Problem, Report, shown
+from discotag.corpora.parsing.files import lines, read_text
+from discotag.corpora.parsing.problems import CorpusError, Problem, Report, shown
 from discotag.corpora.recipes.offsets import annotated, broken_by_space, by_file_name, crosses
 from discotag.corpora.recipes.recipe import ALL, PARTS, Order, Prepared, Recipe
 from discotag.corpora.recipes.source import is_hidden, unpacked

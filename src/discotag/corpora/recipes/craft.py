@@ -31,12 +31,12 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from discotag.corpora import knowtator
-from discotag.corpora.problems import CorpusError, Problem, Report
+from discotag.corpora.formats import knowtator
+from discotag.corpora.parsing.problems import CorpusError, Problem, Report
+from discotag.corpora.parsing.standoff import Annotation, Source, assembled
 from discotag.corpora.recipes.recipe import ALL, PARTS, Order, Prepared, Recipe
 from discotag.corpora.recipes.source import is_hidden, unpacked
 from discotag.corpora.recipes.splits import read_splits
-from discotag.corpora.standoff import Annotation, Source, assembled
 from discotag.mentions import Document
 from discotag.words import Splitter
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-from discotag.corpora.problems import Problem, Report
+from discotag.corpora.parsing.problems import Problem, Report
 from discotag.mentions import Document
 from discotag.words import Flaw, Marked, Splitter
 

@@ -22,7 +22,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from discotag.corpora.problems import CorpusError, Problem
+from discotag.corpora.parsing.problems import CorpusError, Problem
 from discotag.corpora.recipes.recipe import PARTS, Order, Prepared, Recipe, part_of
 from discotag.corpora.recipes.source import check_sizes
 from discotag.errors import DiscotagError

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from discotag.corpora.problems import Problem
+from discotag.corpora.parsing.problems import Problem
 from discotag.mentions import Document
 
 PARTS: Final = ("train", "dev", "test")

@@ -20,8 +20,8 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import Final
 
-from discotag.corpora.files import files_in, lines, read_text
-from discotag.corpora.problems import CorpusError, Problem, Report, shown
+from discotag.corpora.parsing.files import files_in, lines, read_text
+from discotag.corpora.parsing.problems import CorpusError, Problem, Report, shown
 from discotag.corpora.recipes.offsets import annotated, broken_by_space, by_file_name, crosses
 from discotag.corpora.recipes.recipe import PARTS, Order, Prepared, Recipe, part_of
 from discotag.corpora.recipes.source import ARCHIVES, Pass, unpacked

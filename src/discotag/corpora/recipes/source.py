@@ -15,8 +15,8 @@ from functools import partial
 from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, Final, NoReturn
 
-from discotag.corpora.files import MAX_FILE, failed, is_inside
-from discotag.corpora.problems import CorpusError, Problem
+from discotag.corpora.parsing.files import MAX_FILE, failed, is_inside
+from discotag.corpora.parsing.problems import CorpusError, Problem
 
 MAX_ENTRIES: Final = 200_000
 """Names in an archive; the largest corpus prepared here has some ten thousand files."""

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePath
 from typing import Final, NoReturn
 
-from discotag.corpora.files import lines
-from discotag.corpora.problems import CorpusError, Problem, strict
+from discotag.corpora.parsing.files import lines
+from discotag.corpora.parsing.problems import CorpusError, Problem, strict
 from discotag.corpora.recipes.recipe import PARTS
 from discotag.corpora.recipes.source import Pass, ignore, is_hidden
 

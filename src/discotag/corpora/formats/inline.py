@@ -1,0 +1,137 @@
+"""The three-line inline text: words; mentions; an empty line.
+
+```
+muscle pain and fatigue in legs .
+0,1 ADR|0,1,4,5 ADR
+<empty>
+```
+Word indices count from 0 and are inclusive: `start,end,start,end LABEL`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from discotag.corpora.formats.format import Format
+from discotag.corpora.parsing.files import created, lines, write_pieces
+from discotag.corpora.parsing.problems import Problem, Report
+from discotag.corpora.parsing.unwritable import check_label, check_words, unwritable
+from discotag.mentions import Document, InvalidMention, Mention, Sentence
+from discotag.words import Splitter
+
+MENTION: Final = re.compile(r"(\d{1,9},\d{1,9}(?:,\d{1,9},\d{1,9})*) (\S+)", re.ASCII)
+
+
+def recognises(path: Path, head: str) -> bool:
+    """Whether mentions stand between words and an empty line, or two of three lines are empty."""
+    rows = [line.rstrip("\r") for line in head.split("\n")]
+    blocks = zip(rows, rows[1:], [*rows[2:], ""], strict=False)
+    if any(
+        words and not gap and MENTION.fullmatch(mentions.split("|", 1)[0])
+        for words, mentions, gap in blocks
+    ):
+        return True
+    # Nothing may be marked in the first sentences.
+    return len(rows) > 3 and all(rows[:-1:3]) and not any(rows[1::3]) and not any(rows[2::3])
+
+
+def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
+    """A document for each sentence."""
+    rows = lines(path, report)
+    for number, row in rows:
+        if row is not None and not row.strip():  # empty lines at the end, or one too many
+            continue
+        _, mentions = next(rows, (0, ""))
+        number_of_gap, gap = next(rows, (0, ""))
+        if gap:
+            message = "an empty line should stand here, after the words and the mentions"
+            report(Problem("syntax", message, str(path), number_of_gap))
+            for _, gap in rows:
+                if not gap:
+                    break
+        elif row is not None and mentions is not None and gap is not None:
+            words = tuple(row.split())
+            found = _mentions(mentions, len(words), path, number + 1, report)
+            yield Document((Sentence(words, found),), place=(str(path), number))
+
+
+def write(documents: Iterable[Document], path: Path) -> None:
+    """Write the sentences of all documents.
+
+    Raises:
+        CorpusError: A word or label has white space in it, a label a `|`, or there is no word.
+    """
+    with created(path) as stream:
+        write_pieces(stream, _blocks(documents))
+
+
+FORMAT: Final = Format(
+    name="inline",
+    about="Dai's text: words; 0,0,3,4 LABEL|…; an empty line",
+    suffixes=(".txt", ".text", ".inline"),
+    recognises=recognises,
+    read=read,
+    write=write,
+    certain=False,
+)
+
+
+def _mentions(
+    row: str, length: int, path: Path, number: int, report: Report
+) -> tuple[Mention, ...]:
+    if not row:
+        return ()
+    kept: list[Mention] = []
+    seen: set[Mention] = set()
+    for part in row.split("|"):
+        mention = _mention(part, length, path, number, report)
+        if mention is None:
+            continue
+        if mention in seen:
+            report(Problem("duplicate", f"{part!r} stands here twice", str(path), number))
+        seen.add(mention)
+        kept.append(mention)
+    return tuple(kept)
+
+
+def _mention(part: str, length: int, path: Path, number: int, report: Report) -> Mention | None:
+    match = MENTION.fullmatch(part)
+    if match is None:
+        message = f"a mention looks like '0,0,3,4 LABEL', not {part!r}"
+        report(Problem("syntax", message, str(path), number))
+        return None
+    places = [int(place) for place in match[1].split(",")]
+    fragments = [(first, last + 1) for first, last in zip(places[::2], places[1::2], strict=True)]
+    if any(first >= end for first, end in fragments):
+        kind, message = "inverted", f"{part!r} has a fragment that ends before it starts"
+    elif max(places) >= length:
+        kind, message = "outside", f"{part!r} reaches past the sentence, which has {length} words"
+    else:
+        try:
+            return Mention(match[2], tuple(fragments))
+        except InvalidMention as error:
+            kind = "overlapping" if match[2].isprintable() else "syntax"
+            message = f"{part!r}: {error}"
+    report(Problem(kind, message, str(path), number))
+    return None
+
+
+def _blocks(documents: Iterable[Document]) -> Iterator[str]:
+    for document in documents:
+        for sentence in document.sentences:
+            yield _block(sentence)
+
+
+def _block(sentence: Sentence) -> str:
+    check_words(sentence.words, FORMAT.name)
+    mentions = []
+    for mention in sentence.mentions:
+        check_label(mention.label, FORMAT.name)
+        if "|" in mention.label:
+            raise unwritable(FORMAT.name, f"the label {mention.label!r}, which has a '|' in it")
+        places = ",".join(f"{start},{end - 1}" for start, end in mention.fragments)
+        mentions.append(f"{places} {mention.label}")
+    return f"{' '.join(sentence.words)}\n{'|'.join(mentions)}\n\n"

@@ -1,0 +1,127 @@
+"""The JSON of W2NER: a list with an object for each sentence.
+
+`{"sentence": ["Sore", "toes"], "ner": [{"index": [0, 1], "type": "ADR"}]}`: the words, and for each
+mention the indices of its words in order, counted from 0. Other keys, like `word`, are passed over.
+W2NER itself makes labels lower case when it loads them; here they stay as they are.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+from discotag.corpora.formats.format import Format
+from discotag.corpora.parsing.files import created
+from discotag.corpora.parsing.json_stream import first_object, objects
+from discotag.corpora.parsing.json_values import as_list, as_object, as_text
+from discotag.corpora.parsing.problems import Malformed, Problem, Report
+from discotag.corpora.parsing.unwritable import unwritable
+from discotag.mentions import Document, Mention, Sentence
+from discotag.words import Splitter
+
+EMPTY: Final = re.compile(r"\s*\[\s*\]\s*")
+
+
+def recognises(path: Path, head: str) -> bool:
+    """Whether there is a list, empty or of objects with sentences."""
+    in_list, keys = first_object(head)
+    return (in_list and not keys.keys().isdisjoint(("sentence", "ner"))) or (
+        EMPTY.fullmatch(head) is not None
+    )
+
+
+def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
+    """A document for each sentence. Memory holds one at a time."""
+    for number, data in enumerate(objects(path, (), report), start=1):
+        try:
+            sentence = _sentence(data, number, path, report)
+        except Malformed as error:
+            report(Problem("syntax", f"sentence {number}: {error}", str(path)))
+            continue
+        yield Document((sentence,), place=(str(path), None))
+
+
+def write(documents: Iterable[Document], path: Path) -> None:
+    """Write the sentences of all documents, each on a line of its own.
+
+    Raises:
+        CorpusError: A sentence has no word: W2NER leaves it out.
+    """
+    with created(path) as stream:
+        stream.write("[")
+        sentences = (sentence for document in documents for sentence in document.sentences)
+        for number, sentence in enumerate(sentences):
+            data = json.dumps(_data(sentence), ensure_ascii=False)
+            stream.write(f"{',' if number else ''}\n{data}")
+        stream.write("\n]\n")
+
+
+FORMAT: Final = Format(
+    name="w2ner",
+    about="W2NER's JSON: a list of sentences, mentions as word indices",
+    suffixes=(".json",),
+    recognises=recognises,
+    read=read,
+    write=write,
+)
+
+
+def _sentence(data: Any, number: int, path: Path, report: Report) -> Sentence:
+    item = as_object(data, "a sentence")
+    if "sentence" not in item:
+        raise Malformed("there are no words, a list under 'sentence'")
+    words = [as_text(word, "a word") for word in as_list(item, "sentence")]
+    if not all(words):
+        raise Malformed("a word has no character")
+    found: list[Mention] = []
+    seen: set[Mention] = set()
+    for each in as_list(item, "ner"):
+        try:
+            kind, message = _flaw(as_object(each, "a mention"), len(words))
+        except Malformed as error:
+            kind, message = "syntax", str(error)
+        if kind:
+            report(Problem(kind, f"sentence {number}, {each!r}: {message}", str(path)))
+            continue
+        mention = Mention(each["type"], tuple((index, index + 1) for index in each["index"]))
+        if mention in seen:
+            message = f"sentence {number}: mention {mention} stands here twice"
+            report(Problem("duplicate", message, str(path)))
+        seen.add(mention)
+        found.append(mention)
+    return Sentence(tuple(words), tuple(found))
+
+
+def _flaw(item: dict[str, Any], length: int) -> tuple[str, str]:
+    """The kind of problem a mention has, and what is wrong; nothing if it is good.
+
+    Raises:
+        Malformed: It does not have the keys and values of a mention.
+    """
+    label: str = as_text(item.get("type"), "'type'")
+    if not label or not label.isprintable():
+        return "syntax", "a mention needs a printable label, its 'type'"
+    places: Sequence[Any] = as_list(item, "index")
+    if not all(type(place) is int for place in places):
+        return "syntax", "'index' must be whole numbers"
+    if not places:
+        return "empty", "'index' has no number in it"
+    if min(places) < 0 or max(places) >= length:
+        return "outside", f"the sentence has {length} words, 0 to {length - 1}"
+    if any(first >= second for first, second in pairwise(places)):
+        return "overlapping", "'index' is not in order, or has a number twice"
+    return "", ""
+
+
+def _data(sentence: Sentence) -> dict[str, Any]:
+    if not all(sentence.words) or not sentence.words:
+        what = "a word without any character" if sentence.words else "a sentence without words"
+        raise unwritable(FORMAT.name, what)
+    return {
+        "sentence": sentence.words,
+        "ner": [{"index": mention.words, "type": mention.label} for mention in sentence.mentions],
+    }
