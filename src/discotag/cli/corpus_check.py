@@ -43,7 +43,7 @@ from discotag.mentions import Sentence
 from discotag.render import draw_mentions, printable
 from discotag.render.corpus_page import corpus_page
 from discotag.render.counts import shapes
-from discotag.scheme import REASONS, Scheme
+from discotag.scheme import REASONS
 
 SHOWN_LABELS: Final = 20
 PAGE_FINDINGS: Final = 500
@@ -92,8 +92,7 @@ def check(
 
     discotag corpus check train.txt --format inline --json
     """
-    # The label stands for any: whether mentions fit does not depend on it.
-    scheme = Scheme(("any",), slots, str(naming), gap_mentions)
+    setting = Setting(slots, gap_mentions)
     if html is not None and html == STANDARD:
         raise typer.BadParameter("--html needs the name of a file, not -")
     if html is not None and path != STANDARD and os.path.realpath(html) == os.path.realpath(path):
@@ -106,7 +105,7 @@ def check(
         checked = run_check(
             path,
             format,
-            setting=Setting(scheme.slots, scheme.gap_mentions),
+            setting=setting,
             splitter=chosen_splitter(sentences, words),
             kept=max(examples, SHOWN_PROBLEMS, PAGE_FINDINGS if html else 0),
             report=keep if as_json else None,
@@ -144,15 +143,28 @@ def _problem_data(problem: Problem) -> dict[str, object]:
 
 
 def _print_json(checked: Checked, naming: str, examples: int, spool: TextIO) -> None:
-    """One object; its problems, which may be many, are copied from the file they were kept in."""
+    """Print what was found as one JSON object; the problems are read from the spool one by one."""
     data = checked.as_data(examples)
     data["scheme"]["naming"] = naming
+    data["problems"] = _Spooled(spool, sum(checked.problem_counts.values()))
     with created(STANDARD) as stream:
-        stream.write(json.dumps(data, ensure_ascii=False)[:-1] + ', "problems": [')
-        spool.seek(0)
-        for number, line in enumerate(spool):
-            stream.write(f"{',' if number else ''}{line.rstrip()}")
-        stream.write("]}\n")
+        json.dump(data, stream, ensure_ascii=False)
+        stream.write("\n")
+
+
+class _Spooled(list[object]):
+    """A list of which `json.dump` reads one item at a time from a file of JSON lines."""
+
+    def __init__(self, stream: TextIO, length: int) -> None:
+        self._stream = stream
+        self._length = length
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __iter__(self) -> Iterator[object]:
+        self._stream.seek(0)
+        return map(json.loads, self._stream)
 
 
 def _write_page(checked: Checked, html: Path) -> None:

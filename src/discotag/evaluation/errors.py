@@ -9,6 +9,7 @@ from typing import Final
 
 from discotag.evaluation.alignment import Pair
 from discotag.mentions import Fragment, Mention
+from discotag.scheme.layers import group_mentions
 
 KINDS: Final = {
     "wrong_label": "the fragments of a gold mention, with another label",
@@ -84,7 +85,7 @@ def find_errors(gold: Iterable[Mention], predicted: Iterable[Mention]) -> list[E
     errors = list(_wrong_labels(missed, wrong))
     _take(errors, missed, wrong)
     explained = {mention for error in errors for mention in error.gold + error.predicted}
-    for cluster in _clusters(sorted(truth - explained), sorted(found - explained)):
+    for cluster in _clusters(truth - explained, found - explained):
         if _is_divided_differently(*cluster):
             ours, theirs = cluster[0] & missed, cluster[1] & wrong
             errors.append(Error("set_split_or_merged", tuple(sorted(ours)), tuple(sorted(theirs))))
@@ -113,28 +114,13 @@ def _wrong_labels(missed: Iterable[Mention], wrong: Iterable[Mention]) -> Iterat
 
 
 def _clusters(
-    gold: Iterable[Mention], predicted: Iterable[Mention]
-) -> list[tuple[set[Mention], set[Mention]]]:
-    """Mentions of one label that share words, directly or by way of others, on both sides."""
-    members = [(mention, side) for side, group in enumerate((gold, predicted)) for mention in group]
-    cluster_of = list(range(len(members)))
-
-    def root(number: int) -> int:
-        while cluster_of[number] != number:
-            number = cluster_of[number]
-        return number
-
-    first_with: dict[tuple[str, int], int] = {}
-    for number, (mention, _) in enumerate(members):
-        for word in mention.words:
-            one, other = sorted(
-                (root(first_with.setdefault((mention.label, word), number)), root(number))
-            )
-            cluster_of[other] = one
-    clusters: dict[int, tuple[set[Mention], set[Mention]]] = {}
-    for number, (mention, side) in enumerate(members):
-        clusters.setdefault(root(number), (set(), set()))[side].add(mention)
-    return list(clusters.values())
+    gold: set[Mention], predicted: set[Mention]
+) -> Iterator[tuple[set[Mention], set[Mention]]]:
+    """Yield the gold and the predicted mentions of one label that share words with each other."""
+    together = sorted(gold | predicted)
+    for label in sorted({mention.label for mention in together}):
+        for group in group_mentions(each for each in together if each.label == label):
+            yield gold.intersection(group), predicted.intersection(group)
 
 
 def _is_divided_differently(gold: set[Mention], predicted: set[Mention]) -> bool:

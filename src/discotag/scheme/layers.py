@@ -112,25 +112,50 @@ def find_layers(
         of mentions that is no mention set why it is none, and for each set what stands in its span
         and may not. Only where nothing is wrong are the layers whole.
     """
-    ordered = sorted(mentions, key=attrgetter("fragments", "label"))
-    if _are_apart(ordered):
-        return Layers(length, (), tuple(ordered)), []
-    sets: list[MentionSet] = []
-    continuous: list[Mention] = []
-    problems: list[Incompatible] = []
-    for group in _groups(ordered):
-        if len(group) == 1 and not group[0].discontinuous:
-            continuous.append(group[0])
-            continue
-        found = _mention_set(group)
-        if isinstance(found, Incompatible):
-            problems.append(found)
-            continue
-        if len(found.slots) > slots:
-            problems.append(Incompatible("too_many_slots", group))
-        sets.append(found)
-    problems += _crossings(sets, continuous, gap_mentions)
-    return Layers(length, tuple(sets), tuple(continuous)), problems
+    return Grouping.of(mentions).fit(length, slots, gap_mentions)
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """The mentions of a sentence grouped by shared words, before a scheme is chosen.
+
+    Attributes:
+        groups: For each group that is not a single continuous mention, its mentions, and the
+            mention set that they form or the reason why they form none.
+        continuous: The continuous mentions that share no words with others, in order.
+    """
+
+    groups: tuple[tuple[tuple[Mention, ...], MentionSet | Incompatible], ...]
+    continuous: tuple[Mention, ...]
+
+    @classmethod
+    def of(cls, mentions: Iterable[Mention]) -> Grouping:
+        """Group mentions, given in any order."""
+        ordered = sorted(mentions, key=attrgetter("fragments", "label"))
+        if _are_apart(ordered):
+            return cls((), tuple(ordered))
+        groups = []
+        continuous = []
+        for group in group_mentions(ordered):
+            if len(group) == 1 and not group[0].discontinuous:
+                continuous.append(group[0])
+            else:
+                groups.append((tuple(group), _mention_set(group)))
+        return cls(tuple(groups), tuple(continuous))
+
+    def fit(self, length: int, slots: int, gap_mentions: bool) -> tuple[Layers, list[Incompatible]]:
+        """Return the layers under a scheme, and what does not fit; see `find_layers`."""
+        sets: list[MentionSet] = []
+        problems: list[Incompatible] = []
+        for group, found in self.groups:
+            if isinstance(found, Incompatible):
+                problems.append(found)
+                continue
+            if len(found.slots) > slots:
+                problems.append(Incompatible("too_many_slots", group))
+            sets.append(found)
+        problems += _crossings(sets, self.continuous, gap_mentions)
+        return Layers(length, tuple(sets), self.continuous), problems
 
 
 def _are_apart(ordered: Sequence[Mention]) -> bool:
@@ -144,8 +169,18 @@ def _are_apart(ordered: Sequence[Mention]) -> bool:
     return True
 
 
-def _groups(ordered: Sequence[Mention]) -> list[list[Mention]]:
-    """The mentions, those together that share words with each other or with a third."""
+def group_mentions(mentions: Iterable[Mention]) -> list[list[Mention]]:
+    """Group mentions that share words, directly or through other mentions.
+
+    The order of the mentions is kept, within groups and of the groups' first mentions.
+
+    Example:
+        >>> spans = [(0, 2), (3, 4), (1, 3)]
+        >>> groups = group_mentions(Mention("ADR", [span]) for span in spans)
+        >>> [[mention.fragments[0] for mention in group] for group in groups]
+        [[(0, 2), (1, 3)], [(3, 4)]]
+    """
+    ordered = list(mentions)
     parent = list(range(len(ordered)))
 
     def root(number: int) -> int:

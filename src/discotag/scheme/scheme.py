@@ -68,8 +68,7 @@ class Scheme:
                 raise SchemeError(f"a label is printable text without white space, got {label!r}")
         if not labels or len(set(labels)) < len(labels):
             raise SchemeError(f"a scheme needs labels, each once, got {labels}")
-        if type(self.slots) is not int or self.slots not in range(len(SLOT_NAMES) + 1):
-            raise SchemeError(f"slots must be 0 to {len(SLOT_NAMES)}, got {self.slots!r}")
+        check_slots(self.slots)
         if self.naming not in NAMINGS:
             raise SchemeError(f"naming must be one of {', '.join(NAMINGS)}, got {self.naming!r}")
         if not isinstance(self.gap_mentions, bool):
@@ -205,6 +204,12 @@ class Scheme:
     @cached_property
     def _coder(self) -> Coder:
         return Coder(self.tagset, self.labels, self.slots)
+
+
+def check_slots(slots: int) -> None:
+    """Raise `SchemeError` unless a scheme can have this number of slots."""
+    if type(slots) is not int or slots not in range(len(SLOT_NAMES) + 1):
+        raise SchemeError(f"slots must be 0 to {len(SLOT_NAMES)}, got {slots!r}")
 
 
 @lru_cache(maxsize=64)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
 from typing import Any, Final
 
 from discotag.mentions import Document, Mention, Sentence
+from discotag.scheme.layers import group_mentions
 
 OVERLAPS: Final = {
     "nested": "all words of one are words of the other, which has more",
@@ -84,7 +84,7 @@ class Analysis:
             self._add_mention(mention)
         if self.discontinuous_mentions > before:
             self.discontinuous_sentences += 1
-        for group in _groups(sentence.mentions):
+        for group in group_mentions(sentence.mentions):
             if len(group) == 1 and not group[0].discontinuous:
                 continue
             self.mentions_per_group[len(group)] += 1
@@ -133,24 +133,6 @@ class Analysis:
             counts.discontinuous += 1
             gaps = (right[0] - left[1] for left, right in pairwise(mention.fragments))
             self.gap_lengths.update(gaps)
-
-
-def _groups(mentions: Sequence[Mention]) -> Iterator[list[Mention]]:
-    """The mentions, those together that share words with each other or with a third."""
-    open_groups: list[tuple[set[int], int, list[Mention]]] = []  # their words, their end, they
-    for mention in mentions:  # in the order of their first words
-        words, end, members = set(mention.words), mention.end, [mention]
-        apart = []
-        for group in open_groups:
-            if group[1] <= mention.start:  # it can meet no later one
-                yield group[2]
-            elif group[0].isdisjoint(words):
-                apart.append(group)
-            else:
-                words, end, members = words | group[0], max(end, group[1]), [*group[2], *members]
-        open_groups = [*apart, (words, end, members)]
-    for group in open_groups:
-        yield group[2]
 
 
 def _overlap(one: set[int], other: set[int]) -> str | None:

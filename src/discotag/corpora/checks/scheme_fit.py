@@ -8,12 +8,16 @@ from typing import Any, Final
 
 from discotag.mentions import Sentence
 from discotag.scheme import Incompatible
-from discotag.scheme.layers import find_layers
+from discotag.scheme.layers import Grouping
+from discotag.scheme.scheme import check_slots
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What of a scheme decides whether mentions fit: neither labels nor naming do.
+    """The part of a scheme that decides whether mentions fit: not its labels, not its naming.
+
+    Raises:
+        SchemeError: The number of slots is out of range.
 
     Example:
         >>> print(Setting(3, gap_mentions=True))
@@ -22,6 +26,9 @@ class Setting:
 
     slots: int
     gap_mentions: bool = False
+
+    def __post_init__(self) -> None:
+        check_slots(self.slots)
 
     def __str__(self) -> str:
         if self.slots < 2:  # a mention set fills two slots or more
@@ -87,14 +94,13 @@ class Fits:
     def add(self, sentence: Sentence) -> list[Incompatible]:
         """Count a sentence; return why it does not fit the scheme that was asked for."""
         length, mentions = len(sentence.words), sentence.mentions
-        # What fits BIO fits every scheme, and nearly all sentences do.
-        if not find_layers(length, mentions, BIO.slots, BIO.gap_mentions)[1]:
+        grouping = Grouping.of(mentions)
+        if not grouping.groups:  # nearly all sentences: they fit every scheme
             return []
         discontinuous = any(mention.discontinuous for mention in mentions)
         asked: list[Incompatible] = []
         for fit in self.all:
-            slots, gap_mentions = fit.setting.slots, fit.setting.gap_mentions
-            problems = find_layers(length, mentions, slots, gap_mentions)[1]
+            problems = grouping.fit(length, fit.setting.slots, fit.setting.gap_mentions)[1]
             if problems:
                 fit.sentences += 1
                 fit.discontinuous_sentences += discontinuous
