@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 from typing import Final, Literal, get_args
 
 from discotag.blocks import blocks, line_ranges
 from discotag.errors import DiscotagError
-from discotag.mentions import Document, Fragment, InvalidMention, Mention, Sentence
+from discotag.marks import Complain, Marked, find_flaw, join_ranges, refuse, word_runs
+from discotag.mentions import Document, Fragment, Mention, Sentence
 
 WORDS: Final = {
     "pattern": re.compile(r"[^\W\d_]+|\d+|\S"),  # letters, digits, or any one other sign
@@ -25,39 +25,10 @@ LANGUAGE: Final = "en"
 
 Sentences = Literal["auto", "lines", "whole"]
 Words = Literal["pattern", "spaces"]
-Flaw = Literal["syntax", "outside", "inverted", "empty", "overlapping", "widened"]
-"""What can be wrong with a mark; these are kinds of problems in `discotag.corpora`, too."""
 
 
 class InvalidText(DiscotagError):
     """Text that no encoder takes: it has halves of surrogate pairs in it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Marked:
-    """A label on characters of a text.
-
-    Attributes:
-        label: What kind of mention this is.
-        fragments: Half-open character ranges.
-        score: The probability a model gave it.
-        line: The line of the file it was read from.
-    """
-
-    label: str
-    fragments: tuple[Fragment, ...]
-    score: float | None = None
-    line: int | None = None
-
-
-Complain = Callable[[Marked, Flaw, str], None]
-"""Is told of a mark that does not fit the words: the mark, what is wrong in a word, in a line."""
-
-
-def refuse(marked: Marked, flaw: Flaw, message: str) -> None:
-    """Raise `InvalidMention`, except for a mark that could be widened to whole words."""
-    if flaw != "widened":
-        raise InvalidMention(message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +106,8 @@ class Splitter:
             >>> document.mentions[0].text
             'Sore knees'
         """
-        good = [mark for mark in marked if _stands_in(mark, text, complain)]
-        ranges = _joined(self.sentence_ranges(text), good)
+        good = [mark for mark in marked if _is_good(mark, text, complain)]
+        ranges = join_ranges(self.sentence_ranges(text), good)
         sentences = [self._sentence(text, start, end) for start, end in ranges]
         if not good:
             return Document(tuple(sentences), text=text, id=id)
@@ -202,122 +173,11 @@ def _sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
         yield start
 
 
-def word_runs(
-    fragments: Iterable[Fragment], starts: Sequence[int], ends: Sequence[int]
-) -> tuple[Fragment, ...]:
-    """The runs of words that character ranges cover or cut.
-
-    Args:
-        fragments: Character ranges, in order.
-        starts: The character at which each word begins, in order.
-        ends: The character at which each word ends.
-
-    Returns:
-        Half-open runs of words. A fragment of white space has none; two that cut the same word
-        have one.
-
-    Example:
-        >>> word_runs([(0, 4), (5, 9), (14, 19)], [0, 5, 10, 14], [4, 9, 13, 19])
-        ((0, 2), (3, 4))
-    """
-    runs: list[Fragment] = []
-    for start, end in fragments:
-        first, last = bisect_right(ends, start), bisect_left(starts, end)
-        if first >= last:
-            continue
-        if runs and first <= runs[-1][1]:
-            runs[-1] = (runs[-1][0], max(last, runs[-1][1]))
-        else:
-            runs.append((first, last))
-    return tuple(runs)
-
-
-def spelled(document: Document) -> tuple[str, list[Marked]]:
-    """A document as text and marks on its characters.
-
-    A document without a text is written out: words with spaces between them, a sentence a line.
-
-    Example:
-        >>> toes = Sentence(["toes", "are", "painful"], [Mention("ADR", [(0, 1), (2, 3)])])
-        >>> spelled(Document([toes]))[0]
-        'toes are painful'
-    """
-    if document.text is None:
-        document = _written_out(document)
-    assert document.text is not None
-    return document.text, [
-        Marked(mention.label, sentence.characters(mention), mention.score)
-        for sentence in document.sentences
-        for mention in sentence.mentions
-    ]
-
-
-def _written_out(document: Document) -> Document:
-    lines: list[Sentence] = []
-    start = 0
-    for sentence in document.sentences:
-        offsets, passed = [], 0
-        for word in sentence.words:
-            offsets.append((passed, passed + len(word)))
-            passed += len(word) + 1
-        text = " ".join(sentence.words)
-        lines.append(
-            Sentence(sentence.words, sentence.mentions, text=text, offsets=tuple(offsets),
-                     start=start)
-        )  # fmt: skip
-        start += len(text) + 1
-    return Document(tuple(lines), text="\n".join(line.text or "" for line in lines), id=document.id)
-
-
-def _stands_in(mark: Marked, text: str, complain: Complain) -> bool:
-    """Whether the label can be one, and all fragments are in the text, in order and not empty."""
-    if not mark.label or not mark.label.isprintable():
-        complain(mark, "syntax", f"a mention needs a printable label, got {mark.label!r}")
-        return False
-    if not mark.fragments:
-        complain(mark, "empty", f"mention of {mark.label} points at no character")
-        return False
-    passed = 0
-    for start, end in mark.fragments:
-        if not 0 <= start <= len(text) or not end <= len(text):
-            flaw: Flaw = "outside"
-            message = f"{start} to {end} is not in the text, which has {len(text)} characters"
-        elif start > end:
-            flaw, message = "inverted", f"{start} to {end} ends before it starts"
-        elif start == end:
-            flaw, message = "empty", f"{start} to {end} is empty"
-        elif start < passed:
-            flaw = "overlapping"
-            message = f"{start} to {end} begins before the one ahead of it ends"
-        else:
-            passed = end
-            continue
-        complain(mark, flaw, f"mention of {mark.label}: {message}")
-        return False
-    return True
-
-
-def _joined(ranges: Sequence[Fragment], marked: Sequence[Marked]) -> list[Fragment]:
-    """The sentences, those made one that a mention reaches across."""
-    starts = [start for start, _ in ranges]
-    ends = [end for _, end in ranges]
-    joined = list(range(len(ranges)))  # for each sentence, the last that goes with it
-    for mark in marked:
-        first = bisect_right(ends, mark.fragments[0][0])
-        last = bisect_left(starts, mark.fragments[-1][1]) - 1
-        if first < last:
-            joined[first] = max(joined[first], last)
-    found: list[Fragment] = []
-    number = 0
-    while number < len(ranges):
-        reach = number
-        last = joined[number]
-        while reach < last:
-            reach += 1
-            last = max(last, joined[reach])
-        found.append((starts[number], ends[reach]))
-        number = reach + 1
-    return found
+def _is_good(mark: Marked, text: str, complain: Complain) -> bool:
+    flaw = find_flaw(mark.label, mark.fragments, len(text), "characters")
+    if flaw is not None:
+        complain(mark, flaw[0], f"mention of {mark.label}: {flaw[1]}")
+    return flaw is None
 
 
 def _stripped(text: str, start: int, end: int) -> Fragment:

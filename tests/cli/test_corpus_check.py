@@ -95,7 +95,7 @@ def test_all_problems_are_in_the_data_and_some_on_the_terminal(corpus):
     path = corpus(*["sore toes\n5,5 ADR\n\n"] * 50)
     done = run(path)
     assert done.exit_code == 1
-    assert done.stdout.count("reaches past the sentence") == 20
+    assert done.stdout.count("is outside the sentence") == 20
     assert "… and 30 more; --json lists all of them." in done.stdout
     assert len(json.loads(run(path, "--json").stdout)["problems"]) == 50
 

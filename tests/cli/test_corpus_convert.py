@@ -65,7 +65,7 @@ def test_bad_input_leaves_nothing_unless_skipped(tmp_path):
     source.write_text("sore toes\n0,1 ADR|7,7 ADR\n\n" * 30)
     done = run(source, target)
     assert done.exit_code == 1
-    assert "in.txt:2: '7,7 ADR' reaches past the sentence" in str(done.exception)
+    assert "in.txt:2: '7,7 ADR': fragment 7:8 is outside the sentence" in str(done.exception)
     assert [path.name for path in tmp_path.iterdir()] == ["in.txt"]
     done = run(source, target, "--skip-bad")
     assert done.exit_code == 0

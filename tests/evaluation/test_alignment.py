@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from discotag import Document, Mention, Sentence
 from discotag.evaluation import AlignmentError, align
-from discotag.words import Marked, Splitter
+from discotag.marks import Marked
+from discotag.words import Splitter
 
 
 def sentence(words, *mentions):

@@ -111,7 +111,7 @@ def test_problems_and_expected_mentions(tmp_path):
     path = tmp_path / "corpus.txt"
     path.write_text("sore and swollen toes\n0,0,3,3 ADR|2,2 ADR|9,9 <i>\n\n")
     shown = corpus_page(check(path))
-    assert "corpus.txt:2: &#x27;9,9 &lt;i&gt;&#x27; reaches past the sentence" in shown
+    assert "corpus.txt:2: &#x27;9,9 &lt;i&gt;&#x27;: fragment 9:10 is outside the sentence" in shown
     assert "<small>expected</small> swollen toes" in shown
     Page(shown)
 

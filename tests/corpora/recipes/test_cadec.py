@@ -30,6 +30,7 @@ POSTS = {
         "T6\tADR 90 95\toutside\n"
         "T7\tADR 4 5\t \n"  # no word in it
         "T8\tADR ten 12\tbad\n"
+        "T9\tADR 6 10\n"  # without its text
         "R1\tRel Arg1:T1 Arg2:T2\n",
     ),
     "DRUG.3": ("None\n", ""),
@@ -75,16 +76,16 @@ def test_without_lists_all_goes_to_one_file(corpus: Path, tmp_path: Path) -> Non
     }
     counts = summary.parts["all"]
     assert (counts["documents"], counts["sentences"], counts["words"]) == (4, 7, 24)
-    assert (counts["mentions"], counts["discontinuous_mentions"]) == (9, 2)
+    assert (counts["mentions"], counts["discontinuous_mentions"]) == (10, 2)
     assert counts["discontinuous_sentences"] == 1
     assert summary.facts == {
-        "annotations": 11,
+        "annotations": 12,
         "annotations of Drug, not asked for": 1,
         "annotations across lines, their lines joined": 1,
         "annotations in pieces with only white space between, merged": 2,
     }
     assert summary.problems == {
-        "duplicate": 2,
+        "duplicate": 3,
         "empty": 1,
         "outside": 1,
         "syntax": 1,

@@ -29,7 +29,15 @@ from discotag.corpora.parsing.files import (
     lines,
     read_text,
 )
-from discotag.corpora.parsing.problems import CorpusError, Labels, Problem, Report, strict
+from discotag.corpora.parsing.problems import (
+    CorpusError,
+    Labels,
+    Malformed,
+    Problem,
+    Report,
+    shown,
+    strict,
+)
 from discotag.corpora.parsing.standoff import (
     Annotation,
     Piece,
@@ -41,8 +49,9 @@ from discotag.corpora.parsing.standoff import (
     writable,
 )
 from discotag.corpora.parsing.unwritable import check_label
+from discotag.marks import Marked, word_runs
 from discotag.mentions import Document, Fragment
-from discotag.words import Marked, Splitter, word_runs
+from discotag.words import Splitter
 
 TEXT: Final = ".txt"
 MARKS: Final = ".ann"
@@ -53,7 +62,7 @@ SETTINGS: Final = ("annotation.conf", "visual.conf", "tools.conf", "kb_shortcuts
 LINE: Final = re.compile(r"(?:[TREAMN#]\S*|\*)\t[^\t]")
 """An id or a `*`, a tab, and something."""
 
-MENTION: Final = re.compile(r"(T\S+)\t(\S+) ([^\t]*)\t(.*)", re.DOTALL)
+MENTION: Final = re.compile(r"(T\S+)\t(\S+) ([^\t]*)(?:\t(.*))?", re.DOTALL)
 OFFSETS: Final = re.compile(r"([0-9]{1,18}) ([0-9]{1,18})")
 NUMBERED: Final = re.compile(r"T([0-9]{1,18})")
 
@@ -247,27 +256,43 @@ def _annotations(
             seen.add(name)
         references += ((name, other, number) for other in _references(row))
         if row.startswith("T"):
-            annotation = _annotation(row, number)
-            if isinstance(annotation, str):
-                report(Problem("syntax", annotation, str(path), number))
+            try:
+                annotation = parse_mention(row, number)
+                if not annotation.texts:
+                    raise Malformed(f"{name}: the text of the mention is missing after a tab")
+            except Malformed as error:
+                report(Problem("syntax", str(error), str(path), number))
             else:
                 yield annotation
     check_references(references, seen, str(path), report)
 
 
-def _annotation(row: str, number: int) -> Annotation | str:
-    """A `T` line, or what is wrong with it."""
+def parse_mention(row: str, number: int) -> Annotation:
+    r"""Parse a `T` line; without a text at its end the annotation has no texts.
+
+    Args:
+        row: The line, without its end.
+        number: The number of the line.
+
+    Raises:
+        Malformed: The line is not the line of a mention.
+
+    Example:
+        >>> parse_mention("T1\tADR 0 4;14 19\tSore knees", 1).fragments
+        ((0, 4), (14, 19))
+    """
     match = MENTION.fullmatch(row)
     if match is None:
-        return f"a mention looks like 'T1<tab>ADR 0 4;9 14<tab>text', not {row!r}"
+        raise Malformed(f"a mention looks like 'T1<tab>ADR 0 4;9 14<tab>text', not {shown(row)}")
     name, label, offsets, text = match.groups()
     fragments: list[Fragment] = []
     for part in offsets.split(";"):
         pair = OFFSETS.fullmatch(part)
         if pair is None:
-            return f"{name}: offsets look like '0 4' or '0 4;9 14', not {offsets!r}"
+            raise Malformed(f"{name}: offsets look like '0 4' or '0 4;9 14', not {shown(offsets)}")
         fragments.append((int(pair[1]), int(pair[2])))
-    return Annotation(name, label, tuple(fragments), (text,), number)
+    texts = () if text is None else (text,)
+    return Annotation(name, label, tuple(fragments), texts, number)
 
 
 def _write(document: Document, place: Path, labels: Collection[str] | None = None) -> int:

@@ -19,7 +19,8 @@ from discotag.corpora.formats.format import Format
 from discotag.corpora.parsing.files import created, lines, write_pieces
 from discotag.corpora.parsing.problems import Problem, Report
 from discotag.corpora.parsing.unwritable import check_label, check_words, unwritable
-from discotag.mentions import Document, InvalidMention, Mention, Sentence
+from discotag.corpora.parsing.word_mentions import Candidate, Tell, good_mentions
+from discotag.mentions import Document, Sentence
 from discotag.words import Splitter
 
 MENTION: Final = re.compile(r"(\d{1,9},\d{1,9}(?:,\d{1,9},\d{1,9})*) (\S+)", re.ASCII)
@@ -54,7 +55,11 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
                     break
         elif row is not None and mentions is not None and gap is not None:
             words = tuple(row.split())
-            found = _mentions(mentions, len(words), path, number + 1, report)
+
+            def tell(kind: str, message: str, line: int = number + 1) -> None:
+                report(Problem(kind, message, str(path), line))
+
+            found = good_mentions(_candidates(mentions, tell), len(words), tell)
             yield Document((Sentence(words, found),), place=(str(path), number))
 
 
@@ -79,44 +84,17 @@ FORMAT: Final = Format(
 )
 
 
-def _mentions(
-    row: str, length: int, path: Path, number: int, report: Report
-) -> tuple[Mention, ...]:
-    if not row:
-        return ()
-    kept: list[Mention] = []
-    seen: set[Mention] = set()
-    for part in row.split("|"):
-        mention = _mention(part, length, path, number, report)
-        if mention is None:
+def _candidates(row: str, tell: Tell) -> Iterator[Candidate]:
+    for part in row.split("|") if row else ():
+        match = MENTION.fullmatch(part)
+        if match is None:
+            tell("syntax", f"a mention looks like '0,0,3,4 LABEL', not {part!r}")
             continue
-        if mention in seen:
-            report(Problem("duplicate", f"{part!r} stands here twice", str(path), number))
-        seen.add(mention)
-        kept.append(mention)
-    return tuple(kept)
-
-
-def _mention(part: str, length: int, path: Path, number: int, report: Report) -> Mention | None:
-    match = MENTION.fullmatch(part)
-    if match is None:
-        message = f"a mention looks like '0,0,3,4 LABEL', not {part!r}"
-        report(Problem("syntax", message, str(path), number))
-        return None
-    places = [int(place) for place in match[1].split(",")]
-    fragments = [(first, last + 1) for first, last in zip(places[::2], places[1::2], strict=True)]
-    if any(first >= end for first, end in fragments):
-        kind, message = "inverted", f"{part!r} has a fragment that ends before it starts"
-    elif max(places) >= length:
-        kind, message = "outside", f"{part!r} reaches past the sentence, which has {length} words"
-    else:
-        try:
-            return Mention(match[2], tuple(fragments))
-        except InvalidMention as error:
-            kind = "overlapping" if match[2].isprintable() else "syntax"
-            message = f"{part!r}: {error}"
-    report(Problem(kind, message, str(path), number))
-    return None
+        places = [int(place) for place in match[1].split(",")]
+        pairs = zip(places[::2], places[1::2], strict=True)
+        # A last word before the first stays there, so that the fragment is inverted, not empty.
+        fragments = tuple(sorted((first, last + (last >= first)) for first, last in pairs))
+        yield Candidate(repr(part), match[2], fragments)
 
 
 def _blocks(documents: Iterable[Document]) -> Iterator[str]:

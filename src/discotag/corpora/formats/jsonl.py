@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import replace
 from operator import add
 from pathlib import Path
@@ -36,16 +36,16 @@ from discotag.corpora.parsing.json_stream import first_object, values
 from discotag.corpora.parsing.json_values import as_list, as_object, as_text
 from discotag.corpora.parsing.problems import Malformed, Problem, Report, shown
 from discotag.corpora.parsing.unwritable import unwritable
+from discotag.corpora.parsing.word_mentions import Candidate, Tell, good_mentions
+from discotag.marks import Marked
 from discotag.mentions import (
     Document,
     Fragment,
-    InvalidMention,
     InvalidSentence,
     Mention,
     Sentence,
-    check_inside,
 )
-from discotag.words import Marked, Splitter
+from discotag.words import Splitter
 
 VERSION: Final = 1
 
@@ -57,9 +57,6 @@ DOCUMENT: Final = frozenset({"discotag", "id", "text", "sentences"})
 
 SENTENCE: Final = frozenset({"words", "start", "end", "starts", "text", "mentions"})
 MENTION: Final = frozenset({"label", "words", "text", "score", "fragments", "start", "end"})
-
-Tell = Callable[[str, str], None]
-"""Is told of the kind of a problem, and what it is."""
 
 
 def recognises(path: Path, head: str) -> bool:
@@ -227,38 +224,13 @@ def _sentence(data: Any, text: str | None, tell: Tell) -> Sentence:
         if start:
             starts = [place - start for place in starts]
         offsets = tuple(zip(starts, map(add, starts, map(len, words)), strict=True))
-    mentions = _mentions(sentence, len(words), tell) if sentence.get("mentions") else ()
+    mentions = good_mentions(_candidates(sentence, tell), len(words), tell)
     return Sentence(words, mentions, text=own, offsets=offsets, start=start)
 
 
-def _mentions(sentence: dict[str, Any], length: int, tell: Tell) -> tuple[Mention, ...]:
-    kept: list[Mention] = []
-    seen: set[Mention] = set()
+def _candidates(sentence: dict[str, Any], tell: Tell) -> Iterator[Candidate]:
     for label, fragments, score in _parts(sentence, "words", tell):
-        try:
-            mention = Mention(label, fragments, score=score)
-            check_inside(mention, length)
-        except InvalidMention as error:
-            tell(_flaw(label, fragments, length), str(error))
-            continue
-        if mention in seen:
-            tell("duplicate", f"mention {mention} stands here twice")
-        seen.add(mention)
-        kept.append(mention)
-    return tuple(kept)
-
-
-def _flaw(label: str, fragments: tuple[Fragment, ...], length: int) -> str:
-    """What kind of problem keeps this from being a mention of so many words."""
-    if not label.isprintable():
-        return "syntax"
-    if any(start > end for start, end in fragments):
-        return "inverted"
-    if not fragments or any(start == end for start, end in fragments):
-        return "empty"
-    if any(start < 0 or end > length for start, end in fragments):
-        return "outside"
-    return "overlapping"
+        yield Candidate(f"mention of {label}", label, tuple(sorted(fragments)), score)
 
 
 def _parts(

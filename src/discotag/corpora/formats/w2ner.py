@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from discotag.corpora.formats.format import Format
 from discotag.corpora.parsing.files import created
 from discotag.corpora.parsing.json_stream import first_object, objects
-from discotag.corpora.parsing.json_values import as_list, as_object, as_text
+from discotag.corpora.parsing.json_values import as_list, as_number, as_object, as_text
 from discotag.corpora.parsing.problems import Malformed, Problem, Report
 from discotag.corpora.parsing.unwritable import unwritable
-from discotag.mentions import Document, Mention, Sentence
+from discotag.corpora.parsing.word_mentions import Candidate, Tell, good_mentions
+from discotag.mentions import Document, Sentence
 from discotag.words import Splitter
 
 EMPTY: Final = re.compile(r"\s*\[\s*\]\s*")
@@ -77,44 +77,24 @@ def _sentence(data: Any, number: int, path: Path, report: Report) -> Sentence:
     words = [as_text(word, "a word") for word in as_list(item, "sentence")]
     if not all(words):
         raise Malformed("a word has no character")
-    found: list[Mention] = []
-    seen: set[Mention] = set()
-    for each in as_list(item, "ner"):
+
+    def tell(kind: str, message: str) -> None:
+        report(Problem(kind, f"sentence {number}, {message}", str(path)))
+
+    found = good_mentions(_candidates(item, tell), len(words), tell)
+    return Sentence(tuple(words), found)
+
+
+def _candidates(sentence: dict[str, Any], tell: Tell) -> Iterator[Candidate]:
+    for each in as_list(sentence, "ner"):
         try:
-            kind, message = _flaw(as_object(each, "a mention"), len(words))
+            mention = as_object(each, "a mention")
+            label = as_text(mention.get("type"), "'type'")
+            places = [as_number(place, "each of 'index'") for place in as_list(mention, "index")]
         except Malformed as error:
-            kind, message = "syntax", str(error)
-        if kind:
-            report(Problem(kind, f"sentence {number}, {each!r}: {message}", str(path)))
+            tell("syntax", f"{each!r}: {error}")
             continue
-        mention = Mention(each["type"], tuple((index, index + 1) for index in each["index"]))
-        if mention in seen:
-            message = f"sentence {number}: mention {mention} stands here twice"
-            report(Problem("duplicate", message, str(path)))
-        seen.add(mention)
-        found.append(mention)
-    return Sentence(tuple(words), tuple(found))
-
-
-def _flaw(item: dict[str, Any], length: int) -> tuple[str, str]:
-    """The kind of problem a mention has, and what is wrong; nothing if it is good.
-
-    Raises:
-        Malformed: It does not have the keys and values of a mention.
-    """
-    label: str = as_text(item.get("type"), "'type'")
-    if not label or not label.isprintable():
-        return "syntax", "a mention needs a printable label, its 'type'"
-    places: Sequence[Any] = as_list(item, "index")
-    if not all(type(place) is int for place in places):
-        return "syntax", "'index' must be whole numbers"
-    if not places:
-        return "empty", "'index' has no number in it"
-    if min(places) < 0 or max(places) >= length:
-        return "outside", f"the sentence has {length} words, 0 to {length - 1}"
-    if any(first >= second for first, second in pairwise(places)):
-        return "overlapping", "'index' is not in order, or has a number twice"
-    return "", ""
+        yield Candidate(repr(each), label, tuple((place, place + 1) for place in places))
 
 
 def _data(sentence: Sentence) -> dict[str, Any]:

@@ -12,7 +12,7 @@ otherwise, it is read so, with a warning of the kind `offset_unit`.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -21,8 +21,9 @@ from typing import Final
 from discotag.corpora.parsing.files import MAX_LINE
 from discotag.corpora.parsing.problems import Problem, Report, shown
 from discotag.corpora.parsing.unwritable import check_words, unwritable
+from discotag.marks import Flaw, Marked, find_flaw, join_ranges, spelled
 from discotag.mentions import Document, Fragment, Sentence
-from discotag.words import Flaw, Marked, Splitter, spelled
+from discotag.words import Splitter
 
 MAX_GAP: Final = 1 << 20
 """Characters between two pieces; a document with a larger hole has a wrong offset."""
@@ -305,22 +306,8 @@ def _laid_out(source: Source, unit: tuple[str, int] | None) -> _Layout:
 
 def _checked(annotation: Annotation, text: str, path: str, report: Report) -> Marked | None:
     name, fragments = annotation.name, tuple(sorted(annotation.fragments))
-    problem: tuple[str, str] | None = None
-    passed = 0
-    if not annotation.label or not annotation.label.isprintable():
-        problem = "syntax", f"{name} needs a printable label, got {shown(annotation.label)}"
-    elif not fragments:
-        problem = "empty", f"{name} points at no character"
-    for start, end in fragments if problem is None else ():
-        if start > end:
-            problem = "inverted", f"{name}: {start} to {end} ends before it starts"
-        elif start == end:
-            problem = "empty", f"{name}: {start} to {end} is empty"
-        elif start < 0 or end > len(text):
-            problem = "outside", f"{name}: {start} to {end} is not in the text, 0 to {len(text)}"
-        elif start < passed:
-            problem = "overlapping", f"{name}: {start} to {end} overlaps another fragment"
-        passed = end
+    flaw = find_flaw(annotation.label, fragments, len(text), "characters")
+    problem: tuple[str, str] | None = None if flaw is None else (flaw[0], f"{name}: {flaw[1]}")
     if problem is None and not matches(text, annotation):
         there = " … ".join(text[start:end] for start, end in annotation.fragments)
         given = " … ".join(annotation.texts)
@@ -335,34 +322,24 @@ def _checked(annotation: Annotation, text: str, path: str, report: Report) -> Ma
 
 
 def _shared_out(
-    ranges: Sequence[Fragment], marked: Iterable[Marked]
+    ranges: Sequence[Fragment], marked: Sequence[Marked]
 ) -> list[tuple[Fragment, list[Marked]]]:
-    """The ranges, each with its marks counted from its start; those one mark reaches are joined."""
-    starts, ends = [start for start, _ in ranges], [end for _, end in ranges]
-    last = list(range(len(ranges)))  # for each range, the last that goes with it
-    placed: list[tuple[int, Marked]] = []
+    """Return the ranges, joined where one mark reaches across, each with its own marks.
+
+    The marks of a range count characters from its start. Line ends between two ranges belong to the
+    first.
+    """
+    starts = [start for start, _ in ranges[1:]]
+    whole = zip([0, *starts], [*starts, ranges[-1][1]], strict=True)
+    parts: list[tuple[Fragment, list[Marked]]] = [
+        (joined, []) for joined in join_ranges(list(whole), marked)
+    ]
+    ends = [end for (_, end), _ in parts]
     for mark in marked:
-        number = max(bisect_right(starts, mark.fragments[0][0]) - 1, 0)
-        reach = max(bisect_left(starts, mark.fragments[-1][1]) - 1, number)
-        last[number] = max(last[number], reach)
-        placed.append((number, mark))
-    owner, number = [0] * len(ranges), 0
-    joined: dict[int, tuple[Fragment, list[Marked]]] = {}
-    while number < len(ranges):
-        reach = number
-        until = last[number]
-        while reach < until:
-            reach += 1
-            until = max(until, last[reach])
-        end = starts[reach + 1] if reach + 1 < len(ranges) else ends[reach]
-        joined[number] = (starts[number] if number else 0, end), []
-        owner[number : reach + 1] = [number] * (reach + 1 - number)
-        number = reach + 1
-    for number, mark in placed:
-        (start, _), marks = joined[owner[number]]
+        (start, _), marks = parts[bisect_right(ends, mark.fragments[0][0])]
         moved = tuple((first - start, end - start) for first, end in mark.fragments)
         marks.append(replace(mark, fragments=moved))
-    return list(joined.values())
+    return parts
 
 
 def _bare(text: str) -> str:

@@ -9,30 +9,27 @@ the published counts have it. Both are counted.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from discotag.corpora.formats.brat import parse_mention
 from discotag.corpora.parsing.files import lines, read_text
-from discotag.corpora.parsing.problems import CorpusError, Problem, Report, shown
+from discotag.corpora.parsing.problems import CorpusError, Malformed, Problem, Report
+from discotag.corpora.parsing.standoff import matches
 from discotag.corpora.recipes.offsets import annotated, broken_by_space, by_file_name, crosses
 from discotag.corpora.recipes.recipe import ALL, PARTS, Order, Prepared, Recipe
 from discotag.corpora.recipes.source import is_hidden, unpacked
 from discotag.corpora.recipes.splits import read_splits
+from discotag.marks import Marked
 from discotag.mentions import Document
-from discotag.words import Marked, Splitter
+from discotag.words import Splitter
 
 LABELS: Final = ("ADR", "Drug", "Disease", "Symptom", "Finding")
 
 TEXTS: Final = "text"
 ANNOTATIONS: Final = "original"
-
-MENTION: Final = re.compile(
-    r"(?P<id>T\S*)\t(?P<label>\S+) (?P<fragments>[0-9]{1,9} [0-9]{1,9}(?:;[0-9]{1,9} [0-9]{1,9})*)"
-    r"(?:\t(?P<text>.*))?"
-)
 
 SPLITTER: Final = Splitter("lines", "pattern")
 
@@ -163,19 +160,17 @@ def _marks(path: Path, text: str, report: Report) -> Iterator[Marked]:
     for number, line in lines(path, report):
         if line is None or not line.startswith("T"):
             continue
-        match = MENTION.fullmatch(line)
-        if match is None:
-            message = f"this is no mention: {shown(line)}; it is left out"
-            report(Problem("syntax", message, str(path), number))
+        try:
+            annotation = parse_mention(line, number)
+        except Malformed as error:
+            report(Problem("syntax", f"{error}; it is left out", str(path), number))
             continue
-        fragments = sorted(
-            (int(start), int(end))
-            for start, end in (pair.split() for pair in match["fragments"].split(";"))
-        )
-        mark = Marked(match["label"], tuple(fragments), line=number)
-        there = " ".join(text[start:end] for start, end in fragments)
-        inside = fragments[-1][1] <= len(text)
-        if inside and match["text"] is not None and there.split() != match["text"].split():
-            message = f"{match['id']} is {match['text']!r}, at its offsets is {there!r}; it is kept"
+        fragments = tuple(sorted(annotation.fragments))
+        if fragments[-1][1] <= len(text) and not matches(text, annotation):
+            there = " ".join(text[start:end] for start, end in fragments)
+            message = (
+                f"{annotation.name} is {annotation.texts[0]!r}, but the text at its offsets is "
+                f"{there!r}; it is kept"
+            )
             report(Problem("text_mismatch", message, str(path), number))
-        yield mark
+        yield Marked(annotation.label, fragments, line=number)

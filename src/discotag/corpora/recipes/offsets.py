@@ -9,8 +9,9 @@ from itertools import pairwise
 from pathlib import Path
 
 from discotag.corpora.parsing.problems import Problem, Report
+from discotag.marks import Flaw, Marked
 from discotag.mentions import Document
-from discotag.words import Flaw, Marked, Splitter
+from discotag.words import Splitter
 
 
 def annotated(

@@ -26,8 +26,9 @@ from discotag.corpora.recipes.offsets import annotated, broken_by_space, by_file
 from discotag.corpora.recipes.recipe import PARTS, Order, Prepared, Recipe, part_of
 from discotag.corpora.recipes.source import ARCHIVES, Pass, unpacked
 from discotag.corpora.recipes.splits import read_splits
+from discotag.marks import Marked
 from discotag.mentions import Document, Fragment
-from discotag.words import Marked, Splitter
+from discotag.words import Splitter
 
 LABEL: Final = "Disorder"
 
