@@ -219,7 +219,9 @@ def test_halves_of_characters_are_refused():
 
 
 def test_unknown_ways_to_split_are_refused():
-    with pytest.raises(DiscotagError, match="sentences can be auto, lines, whole; got 'word'"):
+    with pytest.raises(
+        DiscotagError, match="sentences must be one of auto, lines, whole; got 'word'"
+    ):
         Splitter("word")
-    with pytest.raises(DiscotagError, match="words can be"):
+    with pytest.raises(DiscotagError, match="words must be one of"):
         Splitter(words="letters")

@@ -115,7 +115,7 @@ def join_ranges(ranges: Sequence[Fragment], marks: Iterable[Marked]) -> list[Fra
 def word_runs(
     fragments: Iterable[Fragment], starts: Sequence[int], ends: Sequence[int]
 ) -> tuple[Fragment, ...]:
-    """The runs of words that character ranges cover or cut.
+    """Return the runs of words that character ranges cover or cut.
 
     Args:
         fragments: Character ranges, in order.
@@ -123,8 +123,8 @@ def word_runs(
         ends: The character at which each word ends.
 
     Returns:
-        Half-open runs of words. A fragment of white space has none; two that cut the same word
-        have one.
+        Half-open runs of words. A fragment of white space has no run; two fragments that cut the
+        same word share one.
 
     Example:
         >>> word_runs([(0, 4), (5, 9), (14, 19)], [0, 5, 10, 14], [4, 9, 13, 19])
@@ -143,9 +143,9 @@ def word_runs(
 
 
 def spelled(document: Document) -> tuple[str, list[Marked]]:
-    """A document as text and marks on its characters.
+    """Return a document as text and marks on its characters.
 
-    A document without a text is written out: words with spaces between them, a sentence a line.
+    A document without text is written with spaces between words, and one sentence per line.
 
     Example:
         >>> toes = Sentence(["toes", "are", "painful"], [Mention("ADR", [(0, 1), (2, 3)])])

@@ -1,4 +1,4 @@
-"""Text to sentences and words, each with the characters it stands at."""
+"""Split text into sentences and words, with character offsets."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from discotag.marks import Complain, Marked, find_flaw, join_ranges, refuse, wor
 from discotag.mentions import Document, Fragment, Mention, Sentence
 
 WORDS: Final = {
-    "pattern": re.compile(r"[^\W\d_]+|\d+|\S"),  # letters, digits, or any one other sign
+    "pattern": re.compile(r"[^\W\d_]+|\d+|\S"),  # letters, digits, or a single other character
     "spaces": re.compile(r"\S+"),
 }
 
 WIDE_SPACE: Final = re.compile(r"[^\S\x00-\x7f]")
-"""White space outside ASCII; between a capital and a period, sentencex 1.0 panics at it."""
+"""White space outside ASCII: sentencex 1.0 panics if it is between a capital and a period."""
 
 LANGUAGE: Final = "en"
-"""sentencex knows the abbreviations of this language."""
+"""The language of sentencex, whose abbreviations do not end sentences."""
 
 Sentences = Literal["auto", "lines", "whole"]
 Words = Literal["pattern", "spaces"]
 
 
 class InvalidText(DiscotagError):
-    """Text that no encoder takes: it has halves of surrogate pairs in it."""
+    """Text with unpaired surrogates, which cannot be encoded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Splitter:
-    r"""How text becomes sentences and words.
+    r"""Splits text into sentences and words.
 
     Args:
-        sentences: `auto` ends a sentence at its punctuation, at blank lines, and before and after
-            headings and list items (see `discotag.blocks.blocks`); `lines` at each line end;
-            `whole` takes the text as one sentence.
-        words: `pattern` takes runs of letters, runs of digits and single other signs; `spaces` cuts
-            at white space alone.
+        sentences: `auto` ends sentences at punctuation, at blank lines, and before and after headings
+            and list items (see `discotag.blocks.blocks`); `lines` ends them at line ends; `whole`
+            takes the text as one sentence.
+        words: `pattern` takes runs of letters, runs of digits and single other characters;
+            `spaces` splits at white space only.
 
     Example:
         >>> Splitter().document("Sore toes. Can't sleep.").sentences[1].words
@@ -56,24 +56,24 @@ class Splitter:
             ("words", self.words, get_args(Words)),
         ):
             if given not in known:
-                raise DiscotagError(f"{name} can be {', '.join(known)}; got {given!r}")
+                raise DiscotagError(f"{name} must be one of {', '.join(known)}; got {given!r}")
 
     def sentence_ranges(self, text: str) -> list[Fragment]:
-        """The character ranges of the sentences, without white space around them.
+        """Return the character ranges of the sentences, without surrounding white space.
 
         Raises:
-            InvalidText: The text has halves of surrogate pairs in it.
+            InvalidText: The text has unpaired surrogates.
         """
         found = (_stripped(text, start, end) for start, end in self._cuts(text))
         return [(start, end) for start, end in found if start < end]
 
     def word_ranges(self, text: str, start: int = 0, end: int | None = None) -> list[Fragment]:
-        """The character ranges of the words between two places of the text."""
+        """Return the character ranges of the words between two positions of the text."""
         stop = len(text) if end is None else end
         return [match.span() for match in WORDS[self.words].finditer(text, start, stop)]
 
     def sentence(self, text: str) -> Sentence:
-        """All of the text as one sentence."""
+        """Return the whole text as one sentence."""
         return self._sentence(text, 0, len(text))
 
     def document(
@@ -84,21 +84,21 @@ class Splitter:
         id: str | None = None,
         complain: Complain = refuse,
     ) -> Document:
-        """The sentences of a text, with the mentions that are marked in it.
+        """Split a text into sentences, and turn the marks on it into mentions.
 
-        A mention begins and ends with whole words: a mark that cuts a word is widened to it.
-        Sentences that a mention reaches across become one.
+        Mentions consist of whole words: a mark that cuts a word is widened to it. Sentences that a
+        mention reaches across are joined.
 
         Args:
             text: The text.
             marked: Labels on characters of the text.
-            id: The name of the document.
-            complain: Is told of marks that do not fit. When it returns, a mark that was widened is
-                kept and any other is left out.
+            id: The id of the document.
+            complain: Called for marks that do not fit. If it returns, a widened mark is kept and
+                any other is left out.
 
         Raises:
-            InvalidText: The text has halves of surrogate pairs in it.
-            InvalidMention: By default, for a mark that is not in the text or has no word in it.
+            InvalidText: The text has unpaired surrogates.
+            InvalidMention: By default, for a mark that is outside the text or covers no word.
 
         Example:
             >>> text = "Sore toes and knees."
@@ -122,7 +122,7 @@ class Splitter:
         for mark in good:
             runs = word_runs(mark.fragments, starts, ends)
             if not runs:
-                complain(mark, "empty", f"{_shown(mark, text)} has no word in it")
+                complain(mark, "empty", f"{_shown(mark, text)} covers no word")
                 continue
             if _cuts_a_word(mark, text, beginnings, endings):
                 shown = f"{_shown(mark, text)} cuts a word; it is widened to whole words"
@@ -143,7 +143,7 @@ class Splitter:
             yield from line_ranges(text)
         else:
             for block in blocks(text):
-                start = block.start  # sentencex would cut after the marker of a list item
+                start = block.start  # sentencex would end a sentence after a list marker
                 for end in _sentence_ends(text, block.words, block.end):
                     yield start, end
                     start = end
@@ -159,7 +159,7 @@ class Splitter:
 
 
 def _sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
-    """Yield where the sentences end between two places of the text."""
+    """Yield the ends of the sentences between two positions of the text."""
     import sentencex
 
     try:
@@ -189,7 +189,7 @@ def _stripped(text: str, start: int, end: int) -> Fragment:
 
 
 def _cuts_a_word(mark: Marked, text: str, beginnings: Set[int], endings: Set[int]) -> bool:
-    """Whether a fragment begins or ends inside a word, white space at its edges apart."""
+    """Return whether a fragment begins or ends inside a word, ignoring white space at its edges."""
     stripped = (_stripped(text, start, end) for start, end in mark.fragments)
     return any(
         first < last and not (first in beginnings and last in endings) for first, last in stripped

@@ -142,7 +142,7 @@ def test_one_sentence_is_scored(tmp_path):
     path.write_text("sore arm\n0,1 ADR\n\n", "utf-8")
     done = ok(path, path)
     assert "100.00" in done.stdout
-    assert "figures alone: intervals need two or more units" in done.stderr
+    assert "figures alone: intervals need at least two units" in done.stderr
 
 
 def test_bad_input_is_one_line(gold, predicted, tmp_path):

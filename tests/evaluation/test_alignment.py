@@ -190,17 +190,17 @@ def test_documents_in_order_are_streamed():
         ),
         (
             [document(sentence("sore arm today"), id="a")],
-            "the predictions end where the gold goes on with 'no' (document 1 ('a'), sentence 2, "
+            "the predictions end where the gold continues with 'no' (document 1 ('a'), sentence 2, "
             "word 1)",
         ),
         (
             [GOLD, document(sentence("and more"), id="b")],
-            "the gold ends where the predictions go on with 'and' (document 2 ('b'), sentence 1, "
+            "the gold ends where the predictions continue with 'and' (document 2 ('b'), sentence 1, "
             "word 1)",
         ),
         (
             [],
-            "the predictions end where the gold goes on with 'sore' (document 1 ('a'), sentence 1, "
+            "the predictions end where the gold continues with 'sore' (document 1 ('a'), sentence 1, "
             "word 1)",
         ),
     ],
@@ -213,7 +213,9 @@ def test_the_first_difference_is_named(predicted, message):
 
 def test_documents_on_one_side_only():
     one, two, three = (document(sentence(w), id=w) for w in ("a", "b", "c"))
-    with pytest.raises(AlignmentError, match=r"document 3 \('c'\) of the gold is not in the pred"):
+    with pytest.raises(
+        AlignmentError, match=r"document 3 \('c'\) of the gold is missing in the pred"
+    ):
         list(align([one, two, three], [two, one]))
     with pytest.raises(AlignmentError, match=r"document 3 \('c'\) of the predictions is not in"):
         list(align([one, two], [two, one, three]))

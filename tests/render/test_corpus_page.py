@@ -104,7 +104,7 @@ def test_what_is_not_shown_is_counted(tmp_path):
     sentence = Sentence("a b c d e".split(), [Mention("ADR", THREE)])
     shown = page_of([Document([sentence] * 7)], tmp_path, kept=3)
     assert shown.count("<article") == 3
-    assert "7 in all; the first 3 are shown here, 4 more not" in shown
+    assert "7 in all, of which the first 3 are shown here" in shown
 
 
 def test_problems_and_expected_mentions(tmp_path):
