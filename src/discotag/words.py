@@ -36,9 +36,9 @@ class Splitter:
     r"""Splits text into sentences and words.
 
     Args:
-        sentences: `auto` ends sentences at punctuation, at blank lines, and before and after headings
-            and list items (see `discotag.blocks.blocks`); `lines` ends them at line ends; `whole`
-            takes the text as one sentence.
+        sentences: `auto` ends sentences at punctuation, at blank lines, and before and after
+            headings and list items (see `discotag.blocks.blocks`); `lines` ends them at line ends;
+            `whole` takes the text as one sentence.
         words: `pattern` takes runs of letters, runs of digits and single other characters;
             `spaces` splits at white space only.
 

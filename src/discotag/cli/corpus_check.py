@@ -1,4 +1,4 @@
-"""`discotag corpus check`: what is in a corpus, what is wrong, what does not fit a scheme."""
+"""`discotag corpus check`: statistics, problems and misfits of a corpus."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ from discotag.scheme import REASONS
 
 SHOWN_LABELS: Final = 20
 PAGE_FINDINGS: Final = 500
-"""So many findings of each kind go into the page, and so many problems: it stays below some MB."""
+"""The number of findings and problems of each kind in the page, which keeps it below a few MB."""
 
 CONTEXT: Final = 4
-"""So many words around the mentions of an example are shown in the terminal."""
+"""The number of words around the mentions of an example that are shown in the terminal."""
 
 INDENT: Final = "    "
 
@@ -63,14 +63,14 @@ def check(
         bool, typer.Option("--gap-mentions", help="Allow continuous mentions in gaps.")
     ] = False,
     naming: Annotated[
-        Naming, typer.Option(help="What slot names mean; the same sentences fit with either.")
+        Naming, typer.Option(help="What slot names mean; does not change which sentences fit.")
     ] = Naming.structural,
     as_json: AsJson = False,
     html: Annotated[
-        Path | None, typer.Option(help="Write a page to browse the findings to this file.")
+        Path | None, typer.Option(help="Write an HTML page of the findings to this file.")
     ] = None,
     examples: Annotated[
-        int, typer.Option(min=0, help="How many examples of each finding to show.")
+        int, typer.Option(min=0, help="The number of examples of each finding to show.")
     ] = 3,
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Exit with 0 even if there are errors.")
@@ -79,10 +79,10 @@ def check(
     words: WordsOption = Words.pattern,
     encoding: EncodingOption = None,
 ) -> None:
-    """Check a corpus: what is in it, what is wrong, which sentences fit which scheme.
+    """Check a corpus: its statistics, its problems, and which sentences fit which scheme.
 
-    The whole corpus is read, whatever is wrong in it. Exits with 1 if there are errors, with 0 if
-    there are none or only warnings.
+    The whole corpus is read, even if there are errors. The exit code is 1 if there are errors, and
+    0 if there are none or only warnings.
 
     [bold]Examples[/bold]
 
@@ -124,7 +124,7 @@ def check(
 
 @contextmanager
 def _spool() -> Iterator[TextIO]:
-    """Open a file for problems, which may be many."""
+    """Open a temporary file for problems, which may be too many for memory."""
     try:
         with tempfile.TemporaryFile("w+", encoding="utf-8") as stream:
             yield stream

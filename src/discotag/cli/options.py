@@ -1,4 +1,4 @@
-"""What the commands on corpora have in common: options, tables, progress."""
+"""Options, tables and progress that several commands share."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ from discotag.render import percent
 from discotag.words import Splitter
 
 SHOWN_PROBLEMS: Final = 20
-"""So many problems are shown one by one; the rest is counted."""
+"""The number of problems that are shown; further ones are counted."""
 
 STEP: Final = 1000
-"""The progress is shown anew after so many sentences: each time costs as much as reading one."""
+"""The number of sentences between two updates of the progress: an update takes as long as reading
+a sentence."""
 
 Sentences = StrEnum("Sentences", ["auto", "lines", "whole"])
 Words = StrEnum("Words", ["pattern", "spaces"])
@@ -38,52 +39,54 @@ WRITABLE: Final = ", ".join(each.name for each in FORMATS.values() if each.write
 
 InFormat = Annotated[
     str | None,
-    typer.Option("--format", help=f"Its format; by default found from the content: {READABLE}."),
+    typer.Option(
+        "--format", help=f"The format; recognised from the content by default: {READABLE}."
+    ),
 ]
 SentencesOption = Annotated[
     Sentences,
     typer.Option(
         "--sentences",
-        help="How text is cut into sentences, in formats that hold text only: by its punctuation, "
-        "a line each, or not at all.",
+        help="How to split text into sentences, for formats without words: at punctuation and "
+        "blank lines, at line ends, or not at all.",
     ),
 ]
 WordsOption = Annotated[
     Words,
     typer.Option(
         "--words",
-        help="How text is cut into words: letters, digits and single signs, or at spaces alone.",
+        help="How to split text into words: letters, digits and other signs, or at spaces only.",
     ),
 ]
 SkipBad = Annotated[
-    bool, typer.Option("--skip-bad", help="Leave out what is wrong, and go on with the rest.")
+    bool, typer.Option("--skip-bad", help="Leave out what is invalid, and continue with the rest.")
 ]
 EncodingOption = Annotated[
     str | None,
     typer.Option(
         "--encoding",
         metavar="NAME",
-        help="The encoding of files without a byte-order mark, say windows-1252; by default UTF-8.",
+        help="The encoding of files without a byte-order mark, such as windows-1252; else UTF-8.",
         show_default=False,
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print data for programs.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def chosen_splitter(sentences: Sentences, words: Words) -> Splitter:
-    """The splitter that the options ask for."""
+    """Return the splitter for the options."""
     return Splitter(
         cast(words_room.Sentences, sentences.value), cast(words_room.Words, words.value)
     )
 
 
 def plain_console() -> Console:
-    """A console that prints what it is given: text of users is no markup."""
+    """Return a console that does not interpret markup in text of users."""
     return Console(highlight=False, markup=False, emoji=False)
 
 
 def plain_table(*columns: str, title: str | None = None) -> Table:
-    """A table whose cells are never cut off."""
+    """Return a table whose cells are never truncated."""
     table = Table(*columns, title=title, title_justify="left")
     for column in table.columns:
         column.overflow = "fold"
@@ -97,13 +100,13 @@ def print_data(data: object) -> None:
 
 
 def share(part: int, whole: int) -> str:
-    """Return how much of the whole a part is, in percent."""
+    """Return the share of a part in the whole, in percent."""
     return percent(part / whole, 1) if whole else "–"
 
 
 @contextmanager
 def counting(doing: str) -> Iterator[Callable[[int], None] | None]:
-    """Show how many sentences are done, if somebody is there to see it."""
+    """Show the number of sentences done on a terminal; yield the function that updates it."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield None
@@ -125,7 +128,7 @@ def counting(doing: str) -> Iterator[Callable[[int], None] | None]:
 def watched(
     documents: Iterable[Document], analysis: Analysis, progress: Callable[[int], None] | None
 ) -> Iterator[Document]:
-    """The same documents, counted as they pass."""
+    """Yield the same documents, and count them."""
     for document in documents:
         analysis.add(document)
         if progress is not None:
@@ -134,10 +137,10 @@ def watched(
 
 
 class Reporter:
-    """Tells of problems on stderr, up to a number, and counts them.
+    """Prints problems on stderr, up to a number, and counts them.
 
     Args:
-        skip_bad: Whether to go on after an error; else it is raised.
+        skip_bad: Whether to continue after an error; otherwise it is raised.
     """
 
     def __init__(self, skip_bad: bool) -> None:
@@ -146,7 +149,7 @@ class Reporter:
         self.warnings = 0
 
     def report(self, problem: Problem) -> None:
-        """Tell of a problem, or raise it."""
+        """Print a problem, or raise it."""
         if not self.skip_bad:
             strict(problem)
         is_error = problem.severity == "error"
@@ -160,7 +163,7 @@ class Reporter:
             warn(str(problem))
 
     def close(self) -> None:
-        """Tell of what was not shown."""
+        """Print the number of problems that were not shown."""
         hidden = max(self.errors + self.warnings - SHOWN_PROBLEMS, 0)
         if hidden:
-            say(f"… and {hidden:,} problems more; see discotag corpus check")
+            say(f"… and {hidden:,} more problems; see discotag corpus check")

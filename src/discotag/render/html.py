@@ -102,7 +102,7 @@ def table(
 def draw_words(words: Sequence[str], mentions: Sequence[Mention]) -> str:
     """Draw words, and below them a bar for each mention, dotted in its gaps.
 
-    Mentions that do not overlap share a row. The colour of a mention follows from its index in `mentions`.
+    Mentions that do not overlap share a row. A mention has the colour of its index in `mentions`.
 
     Example:
         >>> draw_words(["a", "b"], [Mention("X", [(0, 1)])]).count("<i")

@@ -186,7 +186,7 @@ def test_duplicates_that_the_reader_does_not_see(tmp_path):
     path.write_text(f'{{"id": "d", "text": "Sore toes.", "mentions": [{marks}]}}\n')
     checked = check(path)
     assert checked.problem_counts == {"widened": 1, "duplicate": 1}
-    assert "d, sentence 1: mention ADR 'Sore' [0:1] stands here 2 times" in str(
+    assert "d, sentence 1: mention ADR 'Sore' [0:1] is given 2 times" in str(
         checked.problems["duplicate"][0]
     )
 
@@ -198,7 +198,7 @@ def test_duplicates_that_the_reader_sees_are_told_once(tmp_path):
 
 
 def test_a_path_that_is_not_there(tmp_path):
-    with pytest.raises(CorpusError, match="there is no such file"):
+    with pytest.raises(CorpusError, match="no such file"):
         check(tmp_path / "none.jsonl")
 
 

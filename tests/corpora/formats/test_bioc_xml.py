@@ -82,7 +82,7 @@ def test_words_without_text_come_back(tmp_path, format):
 
 @pytest.mark.parametrize("bad", ["\x00", "\x0b", "\x1f", "\ufffe"])
 def test_characters_that_xml_has_not(tmp_path, bad):
-    with pytest.raises(CorpusError, match="cannot hold the character"):
+    with pytest.raises(CorpusError, match="cannot represent the character"):
         write([Document([], text=f"a{bad}b")], tmp_path / "out.xml", "bioc-xml")
     assert not list(tmp_path.iterdir())
 

@@ -122,9 +122,9 @@ def test_every_planted_error_is_reported_with_file_and_line_and_the_rest_is_read
 
 
 def test_strictly_the_first_error_ends_the_reading():
-    with pytest.raises(CorpusError, match=r"alone\.ann: there is no alone\.txt beside it"):
+    with pytest.raises(CorpusError, match=r"alone\.ann: alone\.txt is missing in the same folder"):
         list(read(BAD))
-    with pytest.raises(CorpusError, match=r"errors\.ann:2: T2: offsets look like"):
+    with pytest.raises(CorpusError, match=r"errors\.ann:2: T2: offsets must look like"):
         list(read(BAD / "errors.ann"))
 
 
@@ -176,7 +176,7 @@ def test_writing_back_keeps_lines_that_count_offsets_otherwise(tmp_path):
     assert [problem.kind for problem in problems] == ["offset_unit"]
     assert [mention.text for mention in document.mentions] == ["Sore", "toes"]
     write([document], tmp_path, "brat")
-    with pytest.raises(CorpusError, match="does not count its offsets in characters"):
+    with pytest.raises(CorpusError, match="offsets in this file do not count characters"):
         write([with_mentions(document, Mention("ADR", [(0, 4)]))], tmp_path, "brat")
     assert said(tmp_path) == before
 
@@ -258,7 +258,9 @@ def test_notes_on_other_things_do_not_hold_a_mention_back(tmp_path):
 def test_a_text_that_is_there_is_never_changed(folder):
     document = Splitter().document("Another text", id="joints")
     before = said(folder)
-    with pytest.raises(CorpusError, match=r"joints\.txt: another text is here already"):
+    with pytest.raises(
+        CorpusError, match=r"joints\.txt: the file already exists with another text"
+    ):
         write([document], folder, "brat")
     assert said(folder) == before
 
@@ -286,13 +288,13 @@ def test_names_that_leave_the_folder_are_refused(name, tmp_path):
 
 
 def test_an_id_stands_for_one_document(tmp_path):
-    with pytest.raises(CorpusError, match="two documents are called 'a'"):
+    with pytest.raises(CorpusError, match="two documents have the id 'a'"):
         write([Document([Sentence(["a"])], id="a")] * 2, tmp_path, "brat")
 
 
 def test_labels_with_white_space_are_refused(tmp_path):
     document = Document([Sentence(["a"], [Mention("A B", [(0, 1)])])])
-    with pytest.raises(CorpusError, match="cannot hold the label 'A B'"):
+    with pytest.raises(CorpusError, match="cannot represent the label 'A B'"):
         write([document], tmp_path, "brat")
 
 

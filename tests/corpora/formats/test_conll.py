@@ -101,13 +101,13 @@ def test_comments_stand_ahead_of_sentences_only(tmp_path):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ("alone", "a word and its tag should stand here, not 'alone'"),
+        ("alone", "expected a word and its tag, got 'alone'"),
         ("a\tB", "the tag 'B' has no label; write B-LABEL"),
-        ("a\tX-Y", "a tag is O or looks like B-LABEL, not 'X-Y'"),
-        ("a\tB-", "not 'B-'"),
-        ("a\t", "not ''"),
-        ("\tO", "there is no word ahead of the tag"),
-        ("a\tB-\u200b", "looks like B-LABEL"),
+        ("a\tX-Y", "a tag must be O or look like B-LABEL, got 'X-Y'"),
+        ("a\tB-", "got 'B-'"),
+        ("a\t", "got ''"),
+        ("\tO", "there is no word before the tag"),
+        ("a\tB-\u200b", "look like B-LABEL"),
     ],
 )
 def test_bad_rows_leave_their_sentence_out(tmp_path, row, message):

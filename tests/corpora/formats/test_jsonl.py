@@ -236,7 +236,9 @@ def test_extra_never_takes_the_place_of_what_is_known(tmp_path):
     write([document], tmp_path / "out.jsonl")
     (again,) = read(tmp_path / "out.jsonl")
     assert (again, again.extra) == (document, {"more": 1})
-    with pytest.raises(CorpusError, match="document 1: the format cannot hold what 'extra' holds"):
+    with pytest.raises(
+        CorpusError, match="document 1: the format cannot represent the 'extra' fields"
+    ):
         write([Document([], extra={"date": object()})], tmp_path / "out.jsonl")
 
 

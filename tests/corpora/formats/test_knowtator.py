@@ -58,7 +58,7 @@ def test_where_texts_are_found(project):
         assert len(list(read(path))) == 1
     below = project / "a/b/c/d/e"
     below.mkdir(parents=True)
-    with pytest.raises(CorpusError, match="'case1.txt' is not beside it"):
+    with pytest.raises(CorpusError, match="'case1.txt' is not in the same folder"):
         list(read(path.rename(below / FIRST)))
     found = knowtator.read(below / FIRST, Splitter(), strict, texts=text.parent)
     assert len(list(found)) == 1

@@ -85,7 +85,7 @@ def test_small_files(text, format, tmp_path):
     path = tmp_path / "file.txt"
     path.write_text(text)
     if format is None:
-        with pytest.raises(CorpusError, match="the format was not recognised; say which it is"):
+        with pytest.raises(CorpusError, match="the format was not recognised; name it"):
             find_format(path)
     else:
         assert find_format(path).name == format
@@ -120,7 +120,7 @@ def test_folders_and_files_that_cannot_be_recognised(tmp_path):
 def test_empty_files_have_no_format(raw, tmp_path):
     path = tmp_path / "empty.jsonl"
     path.write_bytes(raw)
-    with pytest.raises(CorpusError, match="there is nothing in this file"):
+    with pytest.raises(CorpusError, match="the file is empty"):
         read(path)
     assert list(read(path, "jsonl")) == []
 
@@ -147,19 +147,19 @@ def test_a_folder_of_brat_is_one_of_brat_whatever_else_is_in_it(tmp_path):
 
 
 def test_folders_without_a_corpus(tmp_path):
-    with pytest.raises(CorpusError, match="there is no file in this folder"):
+    with pytest.raises(CorpusError, match="the folder has no files"):
         read(tmp_path)
     (tmp_path / "README.md").write_text("# About\n")
     with pytest.raises(CorpusError, match="no file in this folder was recognised"):
         read(tmp_path)
-    with pytest.raises(CorpusError, match=r"no file in this folder that ends with \.jsonl or"):
+    with pytest.raises(CorpusError, match=r"the folder has no file that ends with \.jsonl or"):
         list(read(tmp_path, "jsonl"))
 
 
 def test_unknown_formats(tmp_path):
-    with pytest.raises(CorpusError, match="word: unknown format; there are .*jsonl"):
+    with pytest.raises(CorpusError, match="word: unknown format; known formats are .*jsonl"):
         named_format("word")
-    with pytest.raises(CorpusError, match="knowtator: this format can be read, not written"):
+    with pytest.raises(CorpusError, match="knowtator: this format can only be read, not written"):
         write([], tmp_path / "out", "knowtator")
 
 

@@ -123,5 +123,5 @@ def test_memory_is_bounded(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("sentence", [Sentence([]), Sentence([""])])
 def test_what_w2ner_cannot_hold_is_refused(tmp_path, sentence):
-    with pytest.raises(CorpusError, match="cannot hold"):
+    with pytest.raises(CorpusError, match="cannot represent"):
         write([Document([sentence])], tmp_path / "out", "w2ner")

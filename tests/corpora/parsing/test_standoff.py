@@ -167,5 +167,5 @@ def test_half_characters_are_refused():
     ],
 )
 def test_what_cannot_be_written(document):
-    with pytest.raises(CorpusError, match="cannot hold"):
+    with pytest.raises(CorpusError, match="cannot represent"):
         writable(document, "bioc-xml")

@@ -154,10 +154,10 @@ def test_split_lists(corpus: Path, tmp_path: Path) -> None:
         ),
         (
             {"documents": "DRUG.1\n"},
-            "no lists here; a list has one of train, dev, test in its name",
+            "no lists found; a list has one of train, dev, test in its name",
         ),
-        ({"train-test": "DRUG.1\n"}, "no lists here"),
-        ({"train": "import random\n"}, "no lists here"),
+        ({"train-test": "DRUG.1\n"}, "no lists found"),
+        ({"train": "import random\n"}, "no lists found"),
     ],
 )
 def test_bad_lists(names: dict[str, str], message: str, corpus: Path, tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_bad_lists(names: dict[str, str], message: str, corpus: Path, tmp_path: 
 
 def test_a_file_that_is_given_must_be_a_list(corpus: Path, tmp_path: Path) -> None:
     split = lists(tmp_path / "split", **{"train-test": "DRUG.1\n"})
-    with pytest.raises(CorpusError, match="its name must have one of train, dev, test"):
+    with pytest.raises(CorpusError, match="must contain one of train, dev, test"):
         prepare("cadec", corpus, tmp_path / "out", splits=[split / "train-test.id"])
 
 
@@ -236,9 +236,11 @@ def test_files_that_do_not_belong_together(corpus: Path, tmp_path: Path) -> None
 
 
 def test_wrong_sources(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="no folders text/ .* and original/ .* is this CADEC"):
+    with pytest.raises(
+        CorpusError, match="no folder has both text/ .* and original/ .* is this CADEC"
+    ):
         prepare("cadec", tmp_path, tmp_path / "out")
     (tmp_path / "original").mkdir()
     (tmp_path / "text").mkdir()
-    with pytest.raises(CorpusError, match="no document could be made of it; cadec needs the zip"):
+    with pytest.raises(CorpusError, match="no documents were found; cadec needs the zip"):
         prepare("cadec", tmp_path, tmp_path / "out")

@@ -1,4 +1,4 @@
-"""What is in a corpus, in numbers: sizes, labels, fragments, gaps, overlaps."""
+"""Statistics of a corpus: sizes, labels, fragments, gaps, overlaps."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from discotag.mentions import Document, Mention, Sentence
 from discotag.scheme.layers import group_mentions
 
 OVERLAPS: Final = {
-    "nested": "all words of one are words of the other, which has more",
-    "crossing": "they share words, and each has others",
+    "nested": "all words of one mention are words of the other, which has more",
+    "crossing": "they share words, and each has other words",
     "same_words": "they have the same words",
 }
-"""How two mentions that share words can lie."""
+"""How two mentions that share words can overlap."""
 
 
 @dataclass(slots=True)
 class LabelCounts:
-    """The mentions of a label, and the first sentence that has one, counted from 1."""
+    """The counts of a label, and the number of the first sentence that has it, from 1."""
 
     mentions: int = 0
     discontinuous: int = 0
@@ -29,22 +29,22 @@ class LabelCounts:
 
 @dataclass(slots=True)
 class Analysis:
-    """Counts over a corpus; memory does not grow with it, only with the number of labels.
+    """Counts of a corpus, in memory that grows only with the number of labels.
 
     Attributes:
-        documents: How many documents.
-        sentences: How many sentences.
-        words: How many words.
-        mentions: How many mentions.
-        discontinuous_mentions: How many of them have more than one fragment.
-        sentences_with_mentions: How many sentences have any.
-        discontinuous_sentences: How many sentences have a discontinuous one.
-        labels: For each label its counts.
-        fragments: How many mentions have so many fragments.
-        gap_lengths: How many gaps have so many words.
-        overlaps: How many pairs of mentions lie so; the keys are those of `OVERLAPS`.
-        mentions_per_group: How many groups of mentions that share words have so many mentions; a
-            discontinuous mention that shares none is a group of one.
+        documents: The number of documents.
+        sentences: The number of sentences.
+        words: The number of words.
+        mentions: The number of mentions.
+        discontinuous_mentions: The number of mentions with more than one fragment.
+        sentences_with_mentions: The number of sentences with a mention.
+        discontinuous_sentences: The number of sentences with a discontinuous mention.
+        labels: The counts of each label.
+        fragments: The number of mentions by their number of fragments.
+        gap_lengths: The number of gaps by their number of words.
+        overlaps: The number of pairs of mentions by the way they overlap, a key of `OVERLAPS`.
+        mentions_per_group: The number of groups of mentions that share words, by their number of
+            mentions; a discontinuous mention that shares no words is a group of one.
 
     Example:
         >>> analysis = Analysis()
@@ -73,7 +73,7 @@ class Analysis:
             self.add_sentence(sentence)
 
     def add_sentence(self, sentence: Sentence) -> None:
-        """Count a sentence, and no document."""
+        """Count a sentence, but not its document."""
         self.sentences += 1
         self.words += len(sentence.words)
         if not sentence.mentions:
@@ -95,7 +95,7 @@ class Analysis:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """How much there is of what, without details, by name."""
+        """The sizes by name, without labels and histograms."""
         return {
             "documents": self.documents,
             "sentences": self.sentences,
@@ -107,7 +107,7 @@ class Analysis:
         }
 
     def as_data(self) -> dict[str, Any]:
-        """Plain data; histograms in the order of their keys, labels by their number."""
+        """Return plain data; histograms are sorted by key, labels by number of mentions."""
         labels = sorted(self.labels.items(), key=lambda item: (-item[1].mentions, item[0]))
         return {
             **self.sizes,

@@ -1,4 +1,4 @@
-"""Checking a corpus: what is wrong in it, what does not fit, what looks like an error."""
+"""Check a corpus: find problems, misfits and suspected annotation errors."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from discotag.mentions import Document, Mention, Sentence
 from discotag.words import Splitter
 
 MOST_WORDS: Final = 120
-"""Of a longer sentence a finding keeps the part around its mentions."""
+"""The longest sentence that a finding keeps; of longer ones it keeps the part around mentions."""
 
 CONTEXT: Final = 20
-"""So many words around the mentions are kept then."""
+"""The number of words before and after the mentions that are kept of a long sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +31,10 @@ class Finding:
         kind: One of `discotag.scheme.REASONS` or `discotag.corpora.checks.suspected_errors.RULES`.
         document: The id of the document, if it has one.
         number: The number of the sentence in the corpus, from 1.
-        number_in_document: Its number in its document, from 1.
-        sentence: The sentence; of a long one the part around the mentions.
-        mentions: The mentions in question; those of `sentence` may be more.
-        instead: What one would expect instead or in addition.
+        number_in_document: The number of the sentence in its document, from 1.
+        sentence: The sentence; of a long sentence, the part around the mentions.
+        mentions: The mentions in question; `sentence` may have more.
+        instead: The mention that is expected instead or in addition.
     """
 
     kind: str
@@ -47,11 +47,11 @@ class Finding:
 
     @property
     def place(self) -> str:
-        """Where this is, in words."""
+        """The document and sentence of the finding, for messages."""
         return _place(self.document, self.number, self.number_in_document)
 
     def as_data(self) -> dict[str, Any]:
-        """Plain data; fragments count the words given here."""
+        """Return plain data; word ranges count the words given here."""
         return {
             "kind": self.kind,
             "document": self.document,
@@ -65,18 +65,19 @@ class Finding:
 
 @dataclass(slots=True)
 class Checked:
-    """What a check found.
+    """The result of a check.
 
     Attributes:
-        path: What was checked.
-        setting: The scheme that was asked for.
-        kept: So many examples of each kind are kept; `counts` and `problem_counts` know them all.
-        analysis: Sizes.
-        fits: How it fits the schemes.
-        findings: Of each kind the first.
-        counts: How many there are of each kind of finding.
-        problems: Of each kind the first.
-        problem_counts: How many there are of each kind of problem.
+        path: The path that was checked.
+        setting: The requested scheme.
+        kept: The largest number of findings and problems of each kind that are kept; `counts` and
+            `problem_counts` count all of them.
+        analysis: The statistics of the corpus.
+        fits: How the corpus fits the schemes.
+        findings: The first findings of each kind.
+        counts: The number of findings of each kind.
+        problems: The first problems of each kind.
+        problem_counts: The number of problems of each kind.
     """
 
     path: str
@@ -94,16 +95,16 @@ class Checked:
 
     @property
     def errors(self) -> int:
-        """How many problems there are that left something out."""
+        """The number of errors: problems because of which something was left out."""
         return self._number("error")
 
     @property
     def warnings(self) -> int:
-        """How many problems there are that left nothing out."""
+        """The number of warnings: problems because of which nothing was left out."""
         return self._number("warning")
 
     def as_data(self, examples: int) -> dict[str, Any]:
-        """Plain data, with so many findings of each kind and without the list of problems."""
+        """Return plain data, with up to `examples` findings of each kind and without problems."""
         asked = self.fits.asked
         return {
             **self.analysis.as_data(),
@@ -139,22 +140,23 @@ def check(
     encoding: str | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Checked:
-    r"""Read a corpus once and say what is in it, what is wrong, what does not fit.
+    r"""Read a corpus once and return its statistics, problems, misfits and suspected errors.
 
-    Memory holds counts, one document, of each kind of finding the first, and the documents' ids.
+    Kept in memory are counts, one document, the first findings of each kind, and the ids of all
+    documents.
 
     Args:
         path: A file, a folder, or `-` for standard input.
-        format: One of the formats; by default it is found from the content.
-        setting: The scheme to hold the sentences against.
-        splitter: How text becomes sentences and words, in formats that hold no words.
-        kept: How many findings and problems of each kind to keep; at least one.
-        report: Is told of every problem, those too that are not kept.
+        format: The name of a format; by default it is recognised from the content.
+        setting: The scheme that sentences should fit.
+        splitter: Splits text into sentences and words, for formats without words.
+        kept: The number of findings and problems of each kind to keep; at least one.
+        report: Called with every problem, also with those that are not kept.
         encoding: The encoding of files without a byte-order mark; UTF-8 by default.
-        progress: Is told after each document how many sentences were read.
+        progress: Called after each document with the number of sentences read.
 
     Raises:
-        CorpusError: The path cannot be read at all. What is wrong inside is a problem, no error.
+        CorpusError: The path cannot be read. Problems in files do not raise.
 
     Example:
         >>> from tempfile import TemporaryDirectory
@@ -175,7 +177,7 @@ class _Checker:
     def __init__(self, checked: Checked, report: Report | None) -> None:
         self.checked = checked
         self.tell = report
-        self.duplicates = 0  # that the reader has told of since the last document
+        self.duplicates = 0  # that the reader has reported since the last document
 
     def report(self, problem: Problem) -> None:
         """Count a problem that the reader found."""
@@ -183,13 +185,13 @@ class _Checker:
         self._add_problem(problem)
 
     def run(self, documents: Iterator[Document], progress: Callable[[int], None] | None) -> None:
-        """Look at all documents."""
+        """Check all documents."""
         try:
             for document in documents:
                 self._add_document(document)
                 if progress is not None:
                     progress(self.checked.analysis.sentences)
-        except CorpusError as error:  # a file that cannot be read, among others that can
+        except CorpusError as error:  # a file cannot be read, after others that can
             self._add_problem(error.problem)
         self._compare_labels()
 
@@ -210,8 +212,8 @@ class _Checker:
                 self._add_finding(kind, place, sentence, mentions, instead)
             for mention, times in Counter(sentence.mentions).items():
                 if times > 1:
-                    doubled.append(f"{_place(*place)}: mention {mention} stands here {times} times")
-        # A reader that compares marks on text does not see what becomes the same in words.
+                    doubled.append(f"{_place(*place)}: mention {mention} is given {times} times")
+        # Marks on different characters may become the same mention in words.
         for message in doubled[self.duplicates :]:
             self._add_problem(Problem("duplicate", message, self.checked.path))
         self.duplicates = 0
@@ -241,7 +243,7 @@ class _Checker:
 
     def _compare_labels(self) -> None:
         if self.checked.problem_counts["label_case"]:
-            return  # the reader has said so, and where
+            return  # the reader has reported them, with their lines
         alike: dict[str, list[str]] = {}
         labels = self.checked.analysis.labels
         for label in labels:
@@ -264,7 +266,7 @@ def _excerpt(
     mentions: tuple[Mention, ...],
     instead: Mention | None,
 ) -> Finding:
-    """A finding that holds no more of a long sentence than one needs to see it."""
+    """Return a finding, with only the part of a long sentence around the mentions."""
     first, last = 0, len(sentence.words)
     if last > MOST_WORDS:
         shown = mentions if instead is None else (*mentions, instead)

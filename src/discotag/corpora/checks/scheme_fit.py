@@ -1,4 +1,4 @@
-"""Which sentences fit which scheme, and why not."""
+"""How sentences fit schemes, and why they do not."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Setting:
         check_slots(self.slots)
 
     def __str__(self) -> str:
-        if self.slots < 2:  # a mention set fills two slots or more
+        if self.slots < 2:  # a mention set fills at least two slots
             return "BIO"
         return f"{self.slots} slots{', gap mentions' if self.gap_mentions else ''}"
 
 
 BIO: Final = Setting(0)
 COMPARED: Final = (BIO, Setting(2), Setting(2, True), Setting(3), Setting(3, True))
-"""The schemes that every corpus is held against; two slots without gap mentions are the paper's."""
+"""The schemes that every corpus is compared with; the paper has two slots, no gap mentions."""
 
 
 @dataclass(slots=True)
@@ -47,10 +47,10 @@ class Fit:
 
     Attributes:
         setting: The scheme.
-        sentences: How many sentences do not fit.
-        discontinuous_sentences: How many of these have a discontinuous mention.
-        reasons: For each reason how many groups of mentions do not fit: mentions that share words
-            and are no mention set, or a set with what stands in its span and may not.
+        sentences: The number of sentences that do not fit.
+        discontinuous_sentences: The number of those with a discontinuous mention.
+        reasons: The number of groups of mentions that do not fit, for each reason: mentions that
+            share words but are not a mention set, or a set with other mentions in its span.
     """
 
     setting: Setting
@@ -59,7 +59,7 @@ class Fit:
     reasons: Counter[str] = field(default_factory=Counter)
 
     def as_data(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         return {
             "name": str(self.setting),
             "slots": self.setting.slots,
@@ -71,10 +71,10 @@ class Fit:
 
 
 class Fits:
-    """How a corpus fits the schemes of `COMPARED` and the one that was asked for.
+    """How a corpus fits the schemes of `COMPARED` and a requested one.
 
     Args:
-        asked: The scheme that was asked for.
+        asked: The requested scheme.
 
     Example:
         >>> from discotag.mentions import Mention
@@ -92,7 +92,7 @@ class Fits:
         self.asked = self.all[settings.index(asked)]
 
     def add(self, sentence: Sentence) -> list[Incompatible]:
-        """Count a sentence; return why it does not fit the scheme that was asked for."""
+        """Count a sentence, and return why it does not fit the requested scheme."""
         length, mentions = len(sentence.words), sentence.mentions
         grouping = Grouping.of(mentions)
         if not grouping.groups:  # nearly all sentences: they fit every scheme

@@ -1,8 +1,8 @@
-"""Annotations that look wrong, found from how mentions share words and gaps.
+"""Find suspected annotation errors from the way mentions share words and gaps.
 
-The rules are after Corro (2024), section "Discontinuity Analysis", which found annotation errors
-among what its scheme cannot hold. They would rather miss an error than raise a false alarm, and
-none of them is certain: each finding is for a person to look at.
+The rules follow Corro (2024), section "Discontinuity Analysis", which found annotation errors among
+the sentences that its scheme cannot represent. They prefer missing an error to a false alarm, and
+none of them is certain: a person should look at each finding.
 """
 
 from __future__ import annotations
@@ -19,32 +19,32 @@ from discotag.scheme.layers import find_layers
 from discotag.scheme.tags import SLOT_NAMES
 
 RULES: Final = {
-    "joined_alternatives": "a mention leaves out nothing but a word like 'and': two alternatives "
+    "joined_alternatives": "a mention leaves out only a word like 'and': two alternatives "
     "seem to be joined ('A and B C': 'A B C')",
-    "shared_part_alone": "one alternative is a mention with the part they share; beside it stands "
-    "that part alone ('A and B C': 'A C' and 'C')",
-    "shared_part_missing": "one alternative is a mention with the part they share, the other "
+    "shared_part_alone": "one alternative is a mention with the shared part; the other "
+    "mention is the shared part alone ('A and B C': 'A C' and 'C')",
+    "shared_part_missing": "one alternative is a mention with the shared part, the other "
     "without it ('A and B C': 'A C' and 'B')",
-    "nearer_words_missing": "a mention that goes on after a gap has words that the nearer one "
+    "nearer_words_missing": "a mention that continues after a gap has words that the nearer one "
     "leaves out ('A B C and D': 'A B D' and 'B C')",
-    "odd_one_out": "all mentions that share words here have the same part in common, but for one",
-    "combination_missing": "all combinations of these components are mentions, but for one",
+    "odd_one_out": "all mentions that share words here have a part in common, except for one",
+    "combination_missing": "all combinations of these components are mentions, except for one",
 }
-"""Each rule in words, with an example: A to D are one or more words; the other way round is meant
-too."""
+"""The rules, each with an explanation and an example: A to D are one or more words. Each rule also
+applies in the reverse order of words."""
 
 COORDINATORS: Final = frozenset({"and", "or", "nor", "and/or", "&", "/"})
-"""What stands between alternatives, in English; with a comma before it or without."""
+"""English words between alternatives; they may follow a comma."""
 
 MOST_MISSING_WORDS: Final = 3
-"""A part that was left out is not longer: what is longer is seldom one alternative of two."""
+"""The longest part that may have been left out: longer ones are seldom one of two alternatives."""
 
 MAJORITY: Final = 3
-"""So many mentions that agree make another odd. With two, the other way round is as likely: of the
-three such groups in CRAFT, none was an error."""
+"""The number of mentions that must agree for another to be odd. With two, the odd one may well be
+right: of the three such groups in CRAFT, none was an error."""
 
 MOST_IN_GROUP: Final = 12
-"""Larger groups are not looked into: it would take long, as there are so many triples in them."""
+"""The largest group that is searched: the time grows with the number of triples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,8 @@ class Suspicion:
 
     Attributes:
         rule: One of `RULES`.
-        mentions: Those that do not go together, the one that looks wrong first.
-        instead: What one would expect in its place, or in addition; None where that is not clear.
+        mentions: The mentions that contradict each other; the first one looks wrong.
+        instead: The mention expected in its place or in addition; None if that is not clear.
     """
 
     rule: str
@@ -63,7 +63,7 @@ class Suspicion:
 
 
 def find_suspicions(sentence: Sentence) -> list[Suspicion]:
-    """The mentions of a sentence that look wrong.
+    """Find the mentions of a sentence that look wrong.
 
     Example:
         >>> words = "hepatic and cardiac failure".split()
@@ -104,7 +104,7 @@ def _joined_alternatives(
             if other == mention or not {left, right}.intersection(other.fragments):
                 continue
             beside.append(other)
-            # Of two words, the one next to the coordinator is the alternative, the other is shared.
+            # Of two words, the one next to the coordinator is the alternative; the other is shared.
             if other.fragments == (right,) and right[1] - right[0] == 2:
                 instead = _without(mention, right[0])
             elif other.fragments == (left,) and left[1] - left[0] == 2:
@@ -119,7 +119,7 @@ def _around_gaps(
     others: Sequence[Mention],
     everywhere: Sequence[Mention],
 ) -> Iterator[Suspicion]:
-    """Continuous mentions that have too little of a discontinuous one around its gaps."""
+    """Find continuous mentions that lack words next to the gaps of a discontinuous one."""
     for left, right in pairwise(mention.fragments):
         for other in others:
             if other.discontinuous:
@@ -147,18 +147,18 @@ def _around_gaps(
 
 
 def _after_coordinator(words: Sequence[str], start: int, end: int) -> int:
-    """Where the words after the coordinator of a gap begin; `end` if the gap is not like that."""
+    """Return the start of the words after a gap's coordinator; `end` if it has none."""
     return _edge(list(range(start, end)), words, end)
 
 
 def _before_coordinator(words: Sequence[str], start: int, end: int) -> int:
-    """Where the words before the coordinator of a gap end; `start` if it is not like that."""
+    """Return the end of the words before a gap's coordinator; `start` if it has none."""
     edge = _edge(list(range(end - 1, start - 1, -1)), words, start - 1)
     return edge + 1
 
 
 def _edge(places: Sequence[int], words: Sequence[str], otherwise: int) -> int:
-    """The first place after the coordinator, if few words follow it that are none."""
+    """Return the first place after the coordinator, if only a few other words follow it."""
     number = 0
     while number < len(places) and _is_coordinating(words[places[number]]):
         number += 1
@@ -172,7 +172,7 @@ def _edge(places: Sequence[int], words: Sequence[str], otherwise: int) -> int:
 def _is_new(
     expected: Fragment, fragment: Fragment, mention: Mention, others: Sequence[Mention]
 ) -> bool:
-    """Whether no other mention has any of the words that seem to be missing."""
+    """Return whether no other mention has any of the words that seem to be missing."""
     missing = set(range(*expected)) - set(range(*fragment)) - set(mention.words)
     whole = set(range(*expected))
     return not any(
@@ -203,7 +203,7 @@ def _in_group(length: int, problem: Incompatible) -> Iterator[Suspicion]:
 
 
 def _as_the_rest(length: int, odd: Mention, rest: Sequence[Mention]) -> Mention | None:
-    """The odd mention with what the rest has in common, if they are a mention set then."""
+    """Add to the odd mention what the rest has in common; None if they form no mention set."""
     if not _is_one_set(length, rest):
         return None
     common = set(rest[0].words).intersection(*(mention.words for mention in rest[1:]))
@@ -231,5 +231,5 @@ def _is_coordinating(word: str) -> bool:
 
 
 def _coordinates(words: Sequence[str]) -> bool:
-    """Whether these words are a coordinator, perhaps with a comma, and nothing else."""
+    """Return whether these words are a coordinator, with or without a comma."""
     return all(map(_is_coordinating, words)) and not COORDINATORS.isdisjoint(words)

@@ -1,9 +1,9 @@
-"""bigbio-style JSON lines: the schema `bigbio_kb`, a document a line; or a list of documents.
+"""bigbio: JSON lines of the schema `bigbio_kb`, one document per line, or a list of documents.
 
-Read are `document_id`, `passages` (`text` and `offsets`) and `entities` (`type`, `text` and
-`offsets`, a pair for each fragment). What stands under `events`, `coreferences`, `relations` and
-`normalized` is not read, and written empty; a reference in it to something that is not there is
-reported. Offsets count characters.
+The fields that are read are `document_id`, `passages` (`text` and `offsets`) and `entities`
+(`type`, `text` and `offsets`, a pair for each fragment). `events`, `coreferences`, `relations` and
+`normalized` are not read, and written empty, but references in them to unknown ids are reported.
+Offsets count characters.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ from discotag.words import Splitter
 
 
 def recognises(path: Path, head: str) -> bool:
-    """Whether there is JSON with the keys of the schema."""
+    """Return whether the file is JSON with the keys of the schema."""
     return first_object(head)[1].keys() >= {"document_id", "passages"}
 
 
 def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
-    """A document for each line, or for each object of a list."""
+    """Yield a document for each line, or for each object of a list."""
     for number, data in values(path, report):
         try:
             source = _source(data, path, number, report)
@@ -58,7 +58,7 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
 
 
 def write(documents: Iterable[Document], path: Path) -> None:
-    """Write a line for each document."""
+    """Write one line per document."""
     with created(path) as stream:
         for number, document in enumerate(documents):
             data = _written(document, number)
@@ -101,7 +101,7 @@ def _source(data: Any, path: Path, line: int | None, report: Report) -> Source:
 
 
 def _references(document: dict[str, Any], line: int | None) -> Iterator[Reference]:
-    """What relations, events and coreferences refer to."""
+    """Yield the references of relations, events and coreferences."""
     for kind in ("relations", "events", "coreferences"):
         for each in listed(document, kind):
             name = f"{kind[:-1]} {shown(str(each.get('id')))}"
@@ -121,7 +121,7 @@ def _annotation(data: Any, line: int | None) -> Annotation:
 
 def _texts(data: dict[str, Any]) -> tuple[str, ...]:
     found = data.get("text")
-    if isinstance(found, str):  # not in the schema, but clear
+    if isinstance(found, str):  # not in the schema, but unambiguous
         return (found,)
     return tuple(as_text(each, "each of 'text'") for each in as_list(data, "text"))
 

@@ -1,4 +1,4 @@
-"""What BioC's two ways of writing, XML and JSON, have in common."""
+"""What BioC XML and BioC JSON have in common."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PREFIX: Final = "T"
 
 
 def called(annotation: str | None, document: str | None, kind: str = "annotation") -> str:
-    """What messages call an annotation, or a relation.
+    """Return the name of an annotation or relation for messages.
 
     Example:
         >>> called("T1", "12")

@@ -1,7 +1,7 @@
-"""BioC JSON: the content of BioC XML in JSON's clothes.
+"""BioC JSON: the content of BioC XML as JSON.
 
-A collection with its `documents`, a list of documents, or one document; several may follow each
-other. What is read and written is the same as in `discotag.corpora.formats.bioc_xml`.
+A file has a collection with its `documents`, a list of documents, or one or more documents. What is
+read and written is the same as in `discotag.corpora.formats.bioc_xml`.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ from discotag.mentions import Document
 from discotag.words import Splitter
 
 DOCUMENTS: Final = ("documents", "PubTator3")
-"""The keys under which a collection has its documents; the second is PubTator's."""
+"""The keys of the documents of a collection; the second is used by PubTator."""
 
 START: Final = '{"source": "discotag", "date": "", "key": "", "infons": {}, "documents": ['
 END: Final = "\n]}\n"
 
 
 def recognises(path: Path, head: str) -> bool:
-    """Whether there is an object with a list of passages or documents in it."""
+    """Return whether the file has an object with a list of passages or documents."""
     keys = first_object(head)[1]
     return any(keys.get(key) in ("start_array", "") for key in ("passages", *DOCUMENTS))
 
 
 def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
-    """A document for each document."""
+    """Yield the documents of the collection."""
     for data in objects(path, DOCUMENTS, report):
         try:
             source = _source(data, path, report)
@@ -64,7 +64,7 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
 
 
 def write(documents: Iterable[Document], path: Path) -> None:
-    """Write a collection with a document for each."""
+    """Write a collection of documents."""
     with created(path) as stream:
         stream.write(START)
         for number, document in enumerate(documents):

@@ -1,9 +1,9 @@
 """BioC XML: a collection of documents, each with passages and annotations.
 
-Of a passage its text is read, or that of its sentences; of an annotation its locations (several:
-the mention is discontinuous), its `type` among the infons, and its text, which is checked.
-Relations and other infons are not read, but a relation to something that is not there is reported.
-A document is written as one passage.
+The text of a passage is read, or the text of its sentences. Of an annotation, its locations
+(several for a discontinuous mention), the infon `type` and its text are read; the text is checked.
+Relations and other infons are not read, but a relation to an unknown id is reported. A document is
+written as one passage.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ COLLECTION: Final = re.compile(r"<(!DOCTYPE\s+)?collection[\s>]")
 NUMBER: Final = re.compile(r"\s*(-?[0-9]{1,15})\s*")
 
 NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that cannot stand in XML, not even as a reference."""
+"""Matches characters that are not allowed in XML, not even as a reference."""
 
 START: Final = """<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE collection SYSTEM "BioC.dtd">
@@ -46,12 +46,12 @@ END: Final = "</collection>\n"
 
 
 def recognises(path: Path, head: str) -> bool:
-    """Whether the outermost element is a collection."""
+    """Return whether the outermost element is a collection."""
     return head.lstrip().startswith("<") and COLLECTION.search(head) is not None
 
 
 def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
-    """A document for each `document`."""
+    """Yield the documents of the collection."""
     for element in elements(path, ("document",), report):
         try:
             source = _source(element, path, report)
@@ -64,10 +64,10 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
 
 
 def write(documents: Iterable[Document], path: Path) -> None:
-    """Write a collection with a document for each.
+    """Write a collection of documents.
 
     Raises:
-        CorpusError: A text or id has characters in it that cannot stand in XML.
+        CorpusError: A text or id has characters that are not allowed in XML.
     """
     with created(path) as stream:
         stream.write(START)
@@ -165,5 +165,5 @@ def _written(document: Document) -> str:
 
 
 def _escaped(text: str) -> str:
-    """The text as XML; a carriage return, which parsers take for a line feed, as a reference."""
+    """Escape text for XML; a carriage return, which parsers change, becomes a reference."""
     return escape(text, quote=False).replace("\r", "&#13;")

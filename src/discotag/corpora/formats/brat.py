@@ -1,14 +1,14 @@
-"""brat standoff: a text in a `.txt` file and what is marked in it in an `.ann` file beside it.
+"""brat standoff: a text in a `.txt` file, and its annotations in an `.ann` file next to it.
 
-A folder is read with all its folders; a document's id is its path in there, without the ending. A
-path to one of the two files reads that document alone. Offsets count the characters of the text
-file as it is: two for a Windows line end, one for a byte-order mark.
+A folder is read with its subfolders; the id of a document is its path in the folder, without the
+ending. The path of one of the two files reads that document only. Offsets count the characters of
+the text file: two for a Windows line end, one for a byte-order mark.
 
 A mention is a `T` line, `T1<tab>ADR 0 4;14 19<tab>Sore knees`. The text at its end is compared with
-what stands at the offsets, white space apart: brat joins fragments with a space and writes line
-breaks as spaces. The fragments that brat makes of a mention with a line break in it
-become one. Relations, events, attributes, normalisations, equivalences and notes are not read, but
-writing leaves them in place; one that refers to a line that is not there is reported.
+the text at the offsets, ignoring white space: brat joins fragments with a space and writes line
+breaks as spaces. The fragments that brat makes of a mention with a line break are joined.
+Relations, events, attributes, normalisations, equivalences and notes are not read, but kept when
+a file is written; references in them to unknown ids are reported.
 """
 
 from __future__ import annotations
@@ -57,23 +57,23 @@ TEXT: Final = ".txt"
 MARKS: Final = ".ann"
 
 SETTINGS: Final = ("annotation.conf", "visual.conf", "tools.conf", "kb_shortcuts.conf")
-"""brat's own files, which lie beside the documents."""
+"""brat's configuration files, which are in the same folder as the documents."""
 
 LINE: Final = re.compile(r"(?:[TREAMN#]\S*|\*)\t[^\t]")
-"""An id or a `*`, a tab, and something."""
+"""Matches an id or a `*`, a tab, and further text."""
 
 MENTION: Final = re.compile(r"(T\S+)\t(\S+) ([^\t]*)(?:\t(.*))?", re.DOTALL)
 OFFSETS: Final = re.compile(r"([0-9]{1,18}) ([0-9]{1,18})")
 NUMBERED: Final = re.compile(r"T([0-9]{1,18})")
 
 SAME_LINE: Final = re.compile(r"[^\s](?:[^\r\n]*[^\s])?")
-"""What stands on one line, white space around it apart."""
+"""Matches text on one line, without surrounding white space."""
 
 TAB: Final = "\t"
 
 
 def recognises(path: Path, head: str) -> bool:
-    """Whether a folder has `.ann` files, or a file is one, or is the text of one."""
+    """Return whether a folder has `.ann` files, or a file is one or is the text of one."""
     if path == STANDARD:
         return False
     if path.is_dir():
@@ -84,9 +84,9 @@ def recognises(path: Path, head: str) -> bool:
 
 
 def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
-    """A document for each pair of files.
+    """Yield a document for each pair of files.
 
-    A `.txt` file without an `.ann` file is reported and left out: what has not been annotated is
+    A `.txt` file without an `.ann` file is reported and left out: a text that was not annotated is
     not a document without mentions.
 
     Raises:
@@ -101,15 +101,15 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
         stem = path.name[: -len(TEXT)]
         found = {stem: path.parent / stem}
     else:
-        message = "brat has a folder of .txt and .ann files, or one of these"
+        message = "brat needs a folder of .txt and .ann files, or one of these files"
         raise CorpusError(Problem("missing", message, str(path)))
     labels = Labels(report)
     for name, place in sorted(found.items()):
         try:
             document = _document(name, place, splitter, labels, report)
-        except CorpusError as error:  # a file that cannot be read, among others that can
+        except CorpusError as error:  # one file cannot be read; go on with the others
             report(error.problem)
-        except OSError as error:  # a folder that may not be looked into
+        except OSError as error:  # a folder cannot be read
             report(failed(error, place).problem)
         else:
             if document is not None:
@@ -117,55 +117,58 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
 
 
 def write(documents: Iterable[Document], path: Path) -> None:
-    """Write a `.txt` and an `.ann` file for each document, named by its id or else its number.
+    """Write a `.txt` and an `.ann` file for each document, named by its id or its number.
 
-    An `.ann` file that is there already is brought up to date: lines of mentions that the document
-    still has stay as they are, also where they cut a word, and so do all lines that are no good
-    mention; what is new comes after them; mentions that are gone are taken out. A text that
-    is there already is never changed. Scores are not kept.
+    An existing `.ann` file is updated: lines of mentions that the document still has are unchanged,
+    even if they cut a word, and so are all lines that are not valid mentions; new mentions are
+    added at the end; mentions that the document does not have are removed. An existing text is
+    never changed. Scores are not written.
 
     Raises:
-        CorpusError: A document cannot be written: its id is no name of a file or stands for two
-            documents, another text is there already, a mention is gone that another line,
-            say a relation, refers to, or a mention is new in a file that does not count its
-            offsets in characters. Documents ahead of it have been written.
+        CorpusError: A document cannot be written: its id is not a file name or occurs twice, the
+            file of its text has another text, a mention to remove is referred to by another line,
+            such as a relation, or a mention is new in a file whose offsets do not count characters.
+            Earlier documents have been written.
     """
     for document, place in _placed(documents, path):
         _write(document, place)
 
 
 def annotated(folder: Path) -> list[Path]:
-    """Return the `.ann` files of a folder that have something in them."""
+    """Return the `.ann` files of a folder that are not empty."""
     return [path for path in files_in(folder, (MARKS,)) if path.stat().st_size]
 
 
 def write_predictions(
     documents: Iterable[Document], path: Path, labels: Collection[str], *, replace: bool
 ) -> Iterator[int]:
-    """Write documents as `write` does, but leave mentions of other labels in place.
+    """Write documents as `write` does, but keep existing mentions of other labels.
 
     Args:
         documents: The documents, with predicted mentions.
         path: The folder.
-        labels: The labels that the model knows; mentions of these are replaced by predicted ones.
-        replace: Whether an `.ann` file that has something in it may be changed.
+        labels: The labels of the model; existing mentions with these labels are replaced.
+        replace: Whether to change `.ann` files that are not empty.
 
     Returns:
-        For each document, once it is written, how many mentions were taken out of its file.
+        An iterator that writes one document at a time, and yields the number of mentions that were
+        removed from its file.
 
     Raises:
-        CorpusError: As `write`, or there are annotations that may not be replaced.
+        CorpusError: As `write`, or a file has annotations and `replace` is False.
     """
     for document, place in _placed(documents, path):
         marks_file = _with(place, MARKS)
         if not replace and marks_file.is_file() and marks_file.stat().st_size:
-            message = "it has annotations, which only --force replaces; write to another folder"
+            message = (
+                "the file has annotations; use --force to replace them, or write to another folder"
+            )
             raise CorpusError(Problem("missing", message, str(marks_file)))
         yield _write(document, place, labels)
 
 
 def _placed(documents: Iterable[Document], path: Path) -> Iterator[tuple[Document, Path]]:
-    """Make the folder, and yield each document with the path of its files, without the ending."""
+    """Create the folder, and yield each document with the path of its files, without ending."""
     if path == STANDARD:
         raise CorpusError(Problem("missing", "brat is written to a folder", str(path)))
     try:
@@ -178,7 +181,7 @@ def _placed(documents: Iterable[Document], path: Path) -> Iterator[tuple[Documen
         for part in name.split("/"):
             file_name(part)
         if name in written:
-            message = f"two documents are called {name!r}"
+            message = f"two documents have the id {name!r}"
             raise CorpusError(Problem("duplicate_id", message, str(path)))
         written.add(name)
         yield document, path / name
@@ -196,7 +199,7 @@ FORMAT: Final = Format(
 
 
 def _names(folder: Path, report: Report) -> Iterator[tuple[str, str]]:
-    """The names of all texts and annotations below a folder, each with its ending."""
+    """Yield the names of all text and annotation files in a folder, each with its ending."""
     for path in files_in(folder, (TEXT, MARKS, *SETTINGS), report):
         if path.suffix in (TEXT, MARKS):
             yield path.relative_to(folder).as_posix(), path.suffix
@@ -207,13 +210,13 @@ def _document(
 ) -> Document | None:
     text_file, marks_file = _with(place, TEXT), _with(place, MARKS)
     if not text_file.is_file():
-        message = f"there is no {text_file.name} beside it"
+        message = f"{text_file.name} is missing in the same folder"
         report(Problem("missing", message, str(marks_file)))
         return None
     if not marks_file.is_file():
         message = (
-            f"there is no {marks_file.name} beside it; make an empty one if nothing is marked "
-            "in this text, or move the text away"
+            f"{marks_file.name} is missing in the same folder; create an empty one if the text has "
+            "no mentions, or move the text elsewhere"
         )
         report(Problem("missing", message, str(text_file)))
         return None
@@ -228,7 +231,7 @@ def _document(
 
 
 def _with(place: Path, ending: str) -> Path:
-    """The file at a place; not `with_suffix`, since an id may have a dot in it."""
+    """Append an ending to a path; `with_suffix` would replace the part of an id after a dot."""
     return place.with_name(place.name + ending)
 
 
@@ -245,12 +248,12 @@ def _annotations(
         if row is None or not row.strip():
             continue
         if not LINE.match(row):
-            message = "a line has an id like T1 or R1, a tab, and what it says"
+            message = "a line must have an id such as T1 or R1, a tab, and its content"
             report(Problem("syntax", message, str(path), number))
             continue
         name = row.split(TAB, 1)[0]
         if name in seen:
-            message = f"a line above has the id {name}, too"
+            message = f"an earlier line also has the id {name}"
             report(Problem("duplicate_id", message, str(path), number))
         if name != "*":  # equivalences have no id
             seen.add(name)
@@ -283,22 +286,22 @@ def parse_mention(row: str, number: int) -> Annotation:
     """
     match = MENTION.fullmatch(row)
     if match is None:
-        raise Malformed(f"a mention looks like 'T1<tab>ADR 0 4;9 14<tab>text', not {shown(row)}")
+        raise Malformed(f"a mention must look like 'T1<tab>ADR 0 4<tab>text', got {shown(row)}")
     name, label, offsets, text = match.groups()
     fragments: list[Fragment] = []
     for part in offsets.split(";"):
         pair = OFFSETS.fullmatch(part)
         if pair is None:
-            raise Malformed(f"{name}: offsets look like '0 4' or '0 4;9 14', not {shown(offsets)}")
+            raise Malformed(f"{name}: offsets must look like '0 4;9 14', got {shown(offsets)}")
         fragments.append((int(pair[1]), int(pair[2])))
     texts = () if text is None else (text,)
     return Annotation(name, label, tuple(fragments), texts, number)
 
 
 def _write(document: Document, place: Path, labels: Collection[str] | None = None) -> int:
-    """Write the files of a document, and return how many mentions were taken out of them.
+    """Write the files of a document, and return the number of mentions that were removed.
 
-    Only mentions of these labels are taken out; None stands for all labels.
+    Only mentions with these labels are removed; None means all labels.
     """
     text, marked = writable(document, FORMAT.name)
     for mark in marked:
@@ -310,7 +313,7 @@ def _write(document: Document, place: Path, labels: Collection[str] | None = Non
             with created(text_file) as stream:
                 stream.write(text)
         elif text_file.read_bytes() != text.encode():
-            message = "another text is here already, and is left alone; write to another folder"
+            message = "the file already exists with another text; write to another folder"
             raise CorpusError(Problem("text_mismatch", message, str(text_file)))
     except OSError as error:
         raise failed(error, place) from None
@@ -330,7 +333,7 @@ def _updated(
     path: Path,
     labels: Collection[str] | None,
 ) -> tuple[str, int]:
-    """Return what an `.ann` file should say, from what it says, and how many mentions are gone."""
+    """Return the updated content of an `.ann` file, and the number of removed mentions."""
     rows = before.split("\n")
     end = "\r\n" if rows[0].endswith("\r") else "\n"
     numbered = [(number, row.removesuffix("\r")) for number, row in enumerate(rows, start=1)]
@@ -341,12 +344,12 @@ def _updated(
     ours = [mark for mark in good if labels is None or mark.label in labels]
     gone, new = _compared(ours, marked, [start for start, _ in words], [end for _, end in words])
     if new and any(sorted(by_line[mark.line].fragments) != list(mark.fragments) for mark in good):
-        message = "this file does not count its offsets in characters; write to another folder"
+        message = "the offsets in this file do not count characters; write to another folder"
         raise CorpusError(Problem("offset_unit", message, str(path)))
     _check_references(numbered, {by_line[line].name for line in gone}, path)
     kept = [row for number, row in enumerate(rows, start=1) if number not in gone]
     if kept and kept[-1]:
-        kept.append("")  # the last line had no end
+        kept.append("")  # the last line had no line end
     taken = (NUMBERED.match(row) for row in rows)
     first = max((int(match[1]) for match in taken if match), default=0) + 1
     added = [_line(f"T{number}", mark, text) for number, mark in enumerate(new, start=first)]
@@ -356,10 +359,10 @@ def _updated(
 def _compared(
     before: Iterable[Marked], now: Iterable[Marked], starts: list[int], ends: list[int]
 ) -> tuple[set[int], list[Marked]]:
-    """The lines of marks that are gone, and the marks that are new.
+    """Return the lines of marks that are gone, and the marks that are new.
 
-    Marks are the same if they have the same label on the same words: a mark that was widened to
-    whole words when it was read has not changed by that.
+    Marks are the same if they have the same label on the same words, so a mark that was widened to
+    whole words when it was read has not changed.
     """
     there: defaultdict[tuple[str, tuple[Fragment, ...]], list[int]] = defaultdict(list)
     for mark in before:
@@ -382,14 +385,14 @@ def _check_references(rows: Iterable[tuple[int, str]], gone: Set[str], path: Pat
         dangling = [name for name in _references(row) if name in gone]
         if dangling:
             message = (
-                f"{row.split(TAB)[0]} refers to {dangling[0]}, which is no mention of the document "
-                "any more; take this line out first, or write to another folder"
+                f"{row.split(TAB)[0]} refers to {dangling[0]}, which would be removed; "
+                "remove this line first, or write to another folder"
             )
             raise CorpusError(Problem("dangling", message, str(path), number))
 
 
 def _references(row: str) -> list[str]:
-    r"""The ids that a line refers to.
+    r"""Return the ids that a line refers to.
 
     Example:
         >>> _references("R1\tCauses Arg1:T2 Arg2:T7"), _references("#1\tAnnotatorNotes T2\tsee T7")
@@ -404,7 +407,7 @@ def _references(row: str) -> list[str]:
 
 
 def _word_ranges(document: Document, text: str) -> list[Fragment]:
-    """The characters of all words of a document; without a text of its own, `text` spells it."""
+    """Return the character ranges of the words of a document, whose text is `text`."""
     if document.text is None:
         return Splitter(words="spaces").word_ranges(text)
     return [
@@ -415,7 +418,7 @@ def _word_ranges(document: Document, text: str) -> list[Fragment]:
 
 
 def _line(name: str, mark: Marked, text: str) -> str:
-    """A `T` line; a fragment with line breaks in it is written as several, as brat does."""
+    """Return a `T` line; a fragment with line breaks is written as several, as in brat."""
     fragments = [piece for start, end in mark.fragments for piece in _on_lines(text, start, end)]
     offsets = ";".join(f"{start} {end}" for start, end in fragments)
     spelling = " ".join(text[start:end] for start, end in fragments).replace(TAB, " ")

@@ -1,4 +1,4 @@
-"""CoNLL columns: a word a line with its tag, an empty line after each sentence.
+"""CoNLL columns: a word and its tag per line, and an empty line after each sentence.
 
 ```
 -DOCSTART-	O
@@ -6,11 +6,11 @@
 sore	B-ADR
 toes	I-ADR
 ```
-The word is the first column and the tag the last, with tabs or spaces between. Tags may be BIO
-(IOB1 or IOB2), BIOES, BILOU or BMES. A line `-DOCSTART-` begins a document; a sentence under none
-is a document of its own. Lines that start with `# ` ahead of a sentence are comments.
+The word is the first column and the tag the last, separated by tabs or spaces. Tags may be BIO
+(IOB1 or IOB2), BIOES, BILOU or BMES. A line `-DOCSTART-` begins a document; without it each
+sentence is a document. Lines that start with `# ` before a sentence are comments.
 
-This format holds continuous mentions that do not overlap, and no others.
+This format can only represent continuous mentions that do not overlap.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ BEGINS: Final = frozenset("BSU")
 ENDS: Final = frozenset("ESLU")
 
 ROWS_THAT_FIT: Final = 0.8
-"""A file of which so many rows end with a tag is in this format; the others are errors in it."""
+"""The share of rows that must end with a tag in a file of this format; the others are errors."""
 
 
 def recognises(path: Path, head: str) -> bool:
-    """Whether lines end with tags."""
+    """Return whether lines end with tags."""
     complete = head.split("\n")
     if len(complete) > 1:
-        complete.pop()  # nothing, or cut off
+        complete.pop()  # empty, or truncated
     rows = [
         COLUMNS.split(row.strip(" \t\r"))
         for row in complete
@@ -59,9 +59,10 @@ def recognises(path: Path, head: str) -> bool:
 
 
 def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
-    """A document for each `-DOCSTART-`, or for each sentence where there is none.
+    """Yield a document for each `-DOCSTART-`, or for each sentence if there is none.
 
-    A tag that goes on where nothing began is reported and read as the beginning, as conlleval does.
+    A tag that continues a mention that did not begin is reported, and read as the beginning, as in
+    conlleval.
     """
     document = _Document(path, report)
     rows = _Sentence(path, report)
@@ -88,14 +89,14 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
 
 
 def write(documents: Iterable[Document], path: Path) -> None:
-    """Write words and their BIO tags, with a tab between.
+    """Write words and their BIO tags, separated by tabs.
 
-    A document of more or less than one sentence begins with `-DOCSTART-`, and so do all that
-    follow.
+    A document that does not have exactly one sentence begins with `-DOCSTART-`, and so do all
+    documents after it.
 
     Raises:
         CorpusError: A mention is discontinuous or overlaps another, a word or label has white
-            space in it, or a sentence no word.
+            space in it, or a sentence has no words.
     """
     with files.created(path) as stream:
         files.write_pieces(stream, _blocks(documents))
@@ -113,7 +114,7 @@ FORMAT: Final = Format(
 
 
 def tagged(words: int, mentions: Iterable[Mention]) -> list[str]:
-    """The BIO tags of a sentence of so many words.
+    """Return the BIO tags of a sentence.
 
     Raises:
         CorpusError: A mention is discontinuous or overlaps another.
@@ -134,7 +135,7 @@ def tagged(words: int, mentions: Iterable[Mention]) -> list[str]:
 
 
 def untagged(tags: Iterable[str]) -> tuple[list[Mention], list[int]]:
-    """The mentions that tags stand for, and the words at which one begins with a wrong tag.
+    """Return the mentions that tags encode, and the words where one begins with a wrong tag.
 
     Example:
         >>> mentions, wrong = untagged(["O", "I-ADR", "I-ADR", "B-ADR"])
@@ -143,7 +144,7 @@ def untagged(tags: Iterable[str]) -> tuple[list[Mention], list[int]]:
     """
     mentions: list[Mention] = []
     wrong: list[int] = []
-    start, label = 0, ""  # of the mention that is open; no label: none is
+    start, label = 0, ""  # of the open mention; the label is empty if there is none
     number = -1
     for number, tag in enumerate(tags):
         letter, new = tag[0], tag[2:]
@@ -165,7 +166,7 @@ def untagged(tags: Iterable[str]) -> tuple[list[Mention], list[int]]:
 
 @dataclass
 class _Sentence:
-    """The rows of a sentence so far; `columns` is how many each has."""
+    """The rows of a sentence so far; `columns` is the number of columns."""
 
     path: Path
     report: Report
@@ -176,7 +177,7 @@ class _Sentence:
     lines: list[int] = field(default_factory=list)
 
     def is_comment(self, line: str) -> bool:
-        """Whether the line is no row: `#` can be a word, but not ahead of what is no tag."""
+        """Return whether a line is a comment; `#` is a word if a tag follows."""
         if self.words or self.bad or not (line.startswith("# ") or line == "#"):
             return False
         cells = COLUMNS.split(line.strip(" \t"))
@@ -187,13 +188,13 @@ class _Sentence:
         word, tag = cells[0].strip(" "), cells[-1].strip(" ")
         message = ""
         if len(cells) < 2:
-            message = f"a word and its tag should stand here, not {line!r}"
+            message = f"expected a word and its tag, got {line!r}"
         elif not word:
-            message = "there is no word ahead of the tag"
+            message = "there is no word before the tag"
         elif BARE_TAG.fullmatch(tag):
             message = f"the tag {tag!r} has no label; write {tag}-LABEL"
         elif not _is_tag(tag):
-            message = f"a tag is O or looks like B-LABEL, not {tag!r}"
+            message = f"a tag must be O or look like B-LABEL, got {tag!r}"
         if message:
             self.bad = True
             self.report(Problem("syntax", message, str(self.path), number))
@@ -204,19 +205,19 @@ class _Sentence:
         self.lines.append(number)
 
     def finished(self) -> Sentence | None:
-        """None if there is no word, or some row was bad."""
+        """Return the sentence, or None if it has no words or an invalid row."""
         if self.bad or not self.words:
             return None
         mentions, wrong = untagged(self.tags)
         for place in wrong:
-            message = f"{self.tags[place]!r} goes on where no mention of its label began"
+            message = f"{self.tags[place]!r} continues a mention that did not begin"
             self.report(Problem("ill_formed", message, str(self.path), self.lines[place]))
         return Sentence(tuple(self.words), tuple(mentions))
 
 
 @dataclass
 class _Document:
-    """The sentences of a document so far; None where no `-DOCSTART-` stood yet."""
+    """The sentences of a document so far; None before the first `-DOCSTART-`."""
 
     path: Path
     report: Report
@@ -245,7 +246,7 @@ class _Document:
     def too_long(self, number: int) -> None:
         if not self.skipped:
             kind = "sentence" if self.sentences is None else "document"
-            message = f"the {kind} is over {files.MAX_LINE >> 20} MiB"
+            message = f"the {kind} is larger than {files.MAX_LINE >> 20} MiB"
             self.report(Problem("too_long", message, str(self.path), number))
         self.skipped = True
         if self.sentences is not None:

@@ -1,4 +1,4 @@
-"""What a format is."""
+"""The description of a format."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from discotag.words import Splitter
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A way to keep documents in files.
+    """A file format of documents.
 
     Attributes:
-        name: What `--format` calls it.
-        about: What it is, in a line.
-        suffixes: How its files end; of a folder, these are read.
-        recognises: Whether a path, with the first characters of its file, looks like this format.
-            For a folder the characters are empty.
-        read: The documents of a path. Streams.
-        write: Puts documents into a path, or None if the format is only read.
-        folder: Whether `read` takes and `write` makes a folder rather than a file.
-        certain: Whether `recognises` never takes prose for this format.
+        name: The name of the format, as in `--format`.
+        about: A description in one line.
+        suffixes: The endings of its files; files in folders are read if they have one.
+        recognises: Returns whether a path, with the first characters of its file, looks like this
+            format. For a folder the characters are empty.
+        read: Yields the documents of a path, one at a time.
+        write: Writes documents to a path; None if the format can only be read.
+        folder: Whether `read` takes and `write` creates a folder instead of a file.
+        certain: Whether `recognises` is never true for prose.
     """
 
     name: str
@@ -38,5 +38,5 @@ class Format:
 
     @property
     def endings(self) -> tuple[str, ...]:
-        """How its files end, packed ones too."""
+        """The endings of its files, also with `.gz`."""
         return (*self.suffixes, *(f"{suffix}.gz" for suffix in self.suffixes))

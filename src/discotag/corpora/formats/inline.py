@@ -1,4 +1,4 @@
-"""The three-line inline text: words; mentions; an empty line.
+"""Inline text: for each sentence a line of words, a line of mentions, and an empty line.
 
 ```
 muscle pain and fatigue in legs .
@@ -27,7 +27,7 @@ MENTION: Final = re.compile(r"(\d{1,9},\d{1,9}(?:,\d{1,9},\d{1,9})*) (\S+)", re.
 
 
 def recognises(path: Path, head: str) -> bool:
-    """Whether mentions stand between words and an empty line, or two of three lines are empty."""
+    """Return whether words, mentions and empty lines alternate."""
     rows = [line.rstrip("\r") for line in head.split("\n")]
     blocks = zip(rows, rows[1:], [*rows[2:], ""], strict=False)
     if any(
@@ -35,20 +35,20 @@ def recognises(path: Path, head: str) -> bool:
         for words, mentions, gap in blocks
     ):
         return True
-    # Nothing may be marked in the first sentences.
+    # The first sentences may have no mentions.
     return len(rows) > 3 and all(rows[:-1:3]) and not any(rows[1::3]) and not any(rows[2::3])
 
 
 def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
-    """A document for each sentence."""
+    """Yield a document for each sentence."""
     rows = lines(path, report)
     for number, row in rows:
-        if row is not None and not row.strip():  # empty lines at the end, or one too many
+        if row is not None and not row.strip():  # additional empty lines
             continue
         _, mentions = next(rows, (0, ""))
         number_of_gap, gap = next(rows, (0, ""))
         if gap:
-            message = "an empty line should stand here, after the words and the mentions"
+            message = "expected an empty line after the words and the mentions"
             report(Problem("syntax", message, str(path), number_of_gap))
             for _, gap in rows:
                 if not gap:
@@ -67,7 +67,8 @@ def write(documents: Iterable[Document], path: Path) -> None:
     """Write the sentences of all documents.
 
     Raises:
-        CorpusError: A word or label has white space in it, a label a `|`, or there is no word.
+        CorpusError: A word or label has white space in it, a label has a `|`, or a sentence has no
+            words.
     """
     with created(path) as stream:
         write_pieces(stream, _blocks(documents))
@@ -88,7 +89,7 @@ def _candidates(row: str, tell: Tell) -> Iterator[Candidate]:
     for part in row.split("|") if row else ():
         match = MENTION.fullmatch(part)
         if match is None:
-            tell("syntax", f"a mention looks like '0,0,3,4 LABEL', not {part!r}")
+            tell("syntax", f"a mention must look like '0,0,3,4 LABEL', got {part!r}")
             continue
         places = [int(place) for place in match[1].split(",")]
         pairs = zip(places[::2], places[1::2], strict=True)

@@ -1,23 +1,23 @@
-"""discotag's own JSON lines: a document a line, nothing lost. The default everywhere.
+"""discotag's JSON lines: one document per line, lossless, the default format.
 
 A line is an object with
 
 - `discotag`: the version of the format, 1;
 - `id`, `text`: of the document, where known;
 - `sentences`: each with `words`, a list of strings; where the text is known, `start` and `end`, the
-  characters of the document the sentence stands at, and `starts`, the character of the document
-  each word begins at (`text` instead of `end`, if only the sentence's text is known);
+  characters of the document that are the sentence, and `starts`, the character of the document
+  at which each word begins (`text` instead of `end`, if only the sentence's text is known);
   and `mentions`;
 - anything else, which is kept as the document's `extra`.
 
 A mention has `label`, `words` (half-open ranges of the sentence's words), `text`, where known
 `score`, and where the text is known `fragments` (half-open ranges of the document's characters),
-`start` and `end`. Reading needs of these `label` and `words`. What people write by hand may be
-shorter: `{"text": "…", "mentions": [{"label": "ADR", "fragments": [[4, 8], [39, 48]]}]}` is cut
-into sentences and words on reading. Fields of sentences and mentions that are not named here are
-reported and not kept.
+`start` and `end`. Only `label` and `words` are required. Documents written by hand may be shorter:
+`{"text": "…", "mentions": [{"label": "ADR", "fragments": [[4, 8], [39, 48]]}]}` is split into
+sentences and words when it is read. Other fields of sentences and mentions are reported and not
+kept.
 
-A file with a list of such objects, or with objects that take several lines, is read as well.
+A file with a list of such objects, or with objects over several lines, can be read as well.
 """
 
 from __future__ import annotations
@@ -50,27 +50,27 @@ from discotag.words import Splitter
 VERSION: Final = 1
 
 OWN_KEYS: Final = frozenset({"discotag", "sentences", "mentions"})
-"""One of these among the keys of an object, or a text, makes it a document."""
+"""An object with one of these keys, or with a text, is a document."""
 
 DOCUMENT: Final = frozenset({"discotag", "id", "text", "sentences"})
-"""What is known of a document; `mentions`, too, where there are no sentences."""
+"""The known keys of a document; without sentences, also `mentions`."""
 
 SENTENCE: Final = frozenset({"words", "start", "end", "starts", "text", "mentions"})
 MENTION: Final = frozenset({"label", "words", "text", "score", "fragments", "start", "end"})
 
 
 def recognises(path: Path, head: str) -> bool:
-    """Whether the first object, alone or in a list, has the keys of a document."""
+    """Return whether the first object, alone or in a list, has the keys of a document."""
     keys = first_object(head)[1]
     return not OWN_KEYS.isdisjoint(keys) or keys.get("text") in ("string", "")
 
 
 def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
-    """A document for each line, or for each object of a list."""
+    """Yield a document for each line, or for each object of a list."""
     seen: set[str] = set()
 
     def once(problem: Problem) -> None:
-        """Report a field that is not known where it is seen first."""
+        """Report an unknown field only where it first occurs."""
         if problem.kind == "unknown_field":
             if problem.message in seen:
                 return
@@ -87,7 +87,7 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
 
 
 def write(documents: Iterable[Document], path: Path) -> None:
-    """Write a line for each document."""
+    """Write one line per document."""
     with created(path) as stream:
         for document in documents:
             stream.write(to_line(document))
@@ -95,7 +95,7 @@ def write(documents: Iterable[Document], path: Path) -> None:
 
 FORMAT: Final = Format(
     name="jsonl",
-    about="discotag's own JSON lines, a document a line, lossless",
+    about="discotag's JSON lines, one document per line, lossless",
     suffixes=(".jsonl", ".ndjson"),
     recognises=recognises,
     read=read,
@@ -104,19 +104,19 @@ FORMAT: Final = Format(
 
 
 def to_line(document: Document) -> str:
-    """A document as a line of JSON, with its line end.
+    """Return a document as a line of JSON, with its line end.
 
     Raises:
-        Unwritable: JSON cannot hold what else is known of the document.
+        Unwritable: JSON cannot represent the `extra` fields of the document.
     """
     try:
         return json.dumps(to_data(document), ensure_ascii=False, separators=(",", ":")) + "\n"
     except (TypeError, ValueError, RecursionError) as error:
-        raise unwritable(FORMAT.name, f"what 'extra' holds: {error}") from None
+        raise unwritable(FORMAT.name, f"the 'extra' fields: {error}") from None
 
 
 def to_data(document: Document) -> dict[str, Any]:
-    """A document as plain data."""
+    """Return a document as plain data."""
     data: dict[str, Any] = {"discotag": VERSION}
     if document.id is not None:
         data["id"] = document.id
@@ -131,7 +131,7 @@ def to_data(document: Document) -> dict[str, Any]:
 def from_data(
     data: Any, splitter: Splitter, report: Report, path: str, line: int | None = None
 ) -> Document:
-    """The document that plain data stands for; problems are said to be in this line of this file.
+    """Return the document of plain data; problems are reported with this file and line.
 
     Raises:
         Malformed: The data is not of this format.
@@ -143,7 +143,7 @@ def from_data(
 
     document = as_object(data, "a document")
     if document.get("discotag", VERSION) != VERSION:
-        raise Malformed(f"this program reads version {VERSION} of the format, not this one")
+        raise Malformed(f"this version of the format is not supported, only version {VERSION}")
     text, name = document.get("text"), document.get("id")
     if text is not None:
         as_text(text, "'text'")
@@ -161,7 +161,7 @@ def from_data(
     marked = [Marked(*parts, line) for parts in _parts(document, "fragments", tell)]
     for mark, times in Counter(marked).items():
         if times > 1:
-            tell("duplicate", f"mention of {mark.label} stands here {times} times")
+            tell("duplicate", f"mention of {mark.label} is given {times} times")
     found = splitter.document(
         text, marked, id=name, complain=lambda mark, flaw, message: tell(flaw, message)
     )
@@ -171,7 +171,7 @@ def from_data(
 def _check_keys(data: dict[str, Any], known: Set[str], what: str, tell: Tell) -> None:
     if not data.keys() <= known:
         for key in sorted(data.keys() - known):
-            tell("unknown_field", f"the field {shown(key)} of a {what} is not known and not kept")
+            tell("unknown_field", f"the field {shown(key)} of a {what} is unknown and not kept")
 
 
 def _sentence_data(sentence: Sentence, in_text: bool) -> dict[str, Any]:
@@ -236,7 +236,7 @@ def _candidates(sentence: dict[str, Any], tell: Tell) -> Iterator[Candidate]:
 def _parts(
     holder: dict[str, Any], key: str, tell: Tell
 ) -> Iterator[tuple[str, tuple[Fragment, ...], float | None]]:
-    """Label, fragments and score of each mention; those that have no such form are told of."""
+    """Yield the label, fragments and score of each mention, and report malformed ones."""
     for each in as_list(holder, "mentions"):
         try:
             item = as_object(each, "a mention")
@@ -268,4 +268,4 @@ def _score(item: dict[str, Any]) -> float | None:
     try:
         return float(score)
     except OverflowError:
-        raise Malformed("'score' is too large a number") from None
+        raise Malformed("'score' is too large") from None

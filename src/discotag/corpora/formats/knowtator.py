@@ -1,14 +1,13 @@
-"""Knowtator XML, both generations of it, as CRAFT has them. Read only.
+"""Knowtator XML, versions 1 and 2, as in CRAFT; read only.
 
-Knowtator 1 keeps a file for each text: `annotation` elements with one or more `span`s, and for
-each of them a `classMention` that says its class. Knowtator 2 keeps projects of documents, an
-`annotation` with its `class` and `span`s. The label is the id of the class, `CL:0000540`; the
-addresses that Knowtator 2 uses for classes of the OBO Foundry are shortened to the same form.
+Knowtator 1 has a file for each text: `annotation` elements with one or more `span`s, and for each
+of them a `classMention` with its class. Knowtator 2 has projects of documents; an `annotation`
+has its `class` and `span`s. The label is the id of the class, `CL:0000540`; the addresses that
+Knowtator 2 uses for classes of the OBO Foundry are shortened to the same form.
 
-The text lies elsewhere, in a file that the XML names. It is looked for in a folder the caller
-gives; else in the folder of the XML and in up to `MAX_LEVELS` folders above it, in each of them
-also in the folders `PLACES`. CRAFT's `articles/txt` is found so. A name that has a folder in it is
-refused.
+The text is in another file, which the XML names. It is searched in a folder that the caller gives,
+or in the folder of the XML and up to `MAX_LEVELS` folders above it, and in the folders `PLACES` of
+each of them, such as CRAFT's `articles/txt`. A name with a folder in it is rejected.
 """
 
 from __future__ import annotations
@@ -34,30 +33,30 @@ NUMBER: Final = re.compile(r"[0-9]{1,15}")
 OBO: Final = re.compile(r"http://purl\.obolibrary\.org/obo/([A-Za-z_]+)_([0-9]+)")
 
 ELLIPSIS: Final = " ... "
-"""Stands between the fragments of a mention in Knowtator 1."""
+"""The text between the fragments of a mention in Knowtator 1."""
 
 MAX_LEVELS: Final = 4
-"""From CRAFT's `concept-annotation/CL/CL/knowtator` up to the folder that has `articles` in it."""
+"""The levels from CRAFT's `concept-annotation/CL/CL/knowtator` to the folder with `articles`."""
 
 PLACES: Final = (".", "txt", "text", "articles", "Articles", "articles/txt")
-"""Where texts lie; `Articles` is Knowtator 2's own folder for them."""
+"""The folders of texts; Knowtator 2 uses `Articles`."""
 
 
 def recognises(path: Path, head: str) -> bool:
-    """Whether the outermost element is one of Knowtator's."""
+    """Return whether the outermost element is one of Knowtator's."""
     return head.lstrip().startswith("<") and START.search(head) is not None
 
 
 def read(
     path: Path, splitter: Splitter, report: Report, *, texts: Path | None = None
 ) -> Iterator[Document]:
-    """A document for each text that the file annotates.
+    """Yield a document for each text that the file annotates.
 
     Args:
         path: The XML.
-        splitter: How text becomes sentences and words.
-        report: Is told of each problem.
-        texts: The folder with the texts; by default it is looked for.
+        splitter: Splits text into sentences and words.
+        report: Called with each problem.
+        texts: The folder with the texts; by default it is searched.
     """
     for source in sources(path, report, texts=texts):
         document = assembled(source, splitter, report)
@@ -66,7 +65,7 @@ def read(
 
 
 def sources(path: Path, report: Report, *, texts: Path | None = None) -> Iterator[Source]:
-    """What `read` reads, before it is checked and cut into words."""
+    """Yield what `read` reads, before it is checked and split into words."""
     for element in elements(path, (FIRST, SECOND), report):
         first = element.tag == FIRST
         for part in (element,) if first else element.all("document"):
@@ -80,7 +79,7 @@ def sources(path: Path, report: Report, *, texts: Path | None = None) -> Iterato
 
 FORMAT: Final = Format(
     name="knowtator",
-    about="Knowtator 1 and 2 XML; the texts lie beside it or in a folder near (read only)",
+    about="Knowtator 1 and 2 XML; the texts are in the same folder or near it (read only)",
     suffixes=(".xml",),
     recognises=recognises,
     read=read,
@@ -89,7 +88,7 @@ FORMAT: Final = Format(
 
 
 def find_text(path: Path, name: str) -> Path | None:
-    """The text of this name that belongs to an XML file; None if there is none near."""
+    """Find the text with this name in the folders near an XML file."""
     folder = path.absolute().parent
     for level in (folder, *folder.parents[:MAX_LEVELS]):
         for place in PLACES:
@@ -103,7 +102,7 @@ def _text(
     path: Path, name: str, texts: Path | None, line: int, report: Report
 ) -> str | None:  # fmt: skip
     if not name or not name.isprintable() or not is_inside(name) or Path(name).name != name:
-        message = f"{shown(name)} cannot be the name of a text"
+        message = f"{shown(name)} cannot be the file name of a text"
         report(Problem("syntax", message, str(path), line))
         return None
     try:
@@ -112,13 +111,17 @@ def _text(
     except OSError:  # the name is too long for the file system
         missing = True
     if missing or found is None:
-        where = f"in {texts}" if texts else f"beside it, nor in {', '.join(PLACES[1:])} above it"
+        where = (
+            f"in {texts}"
+            if texts
+            else f"in the same folder, nor in {', '.join(PLACES[1:])} above it"
+        )
         message = f"the text {shown(name)} is not {where}"
         report(Problem("missing", message, str(path), line))
         return None
     try:
         return read_text(found, report)
-    except CorpusError as error:  # the XML may annotate other texts that can be read
+    except CorpusError as error:  # go on with the other texts of the file
         report(error.problem)
         return None
 

@@ -1,4 +1,4 @@
-"""Which formats there are, and which of them a path is in."""
+"""The list of formats, and recognition of the format of a path."""
 
 from __future__ import annotations
 
@@ -29,40 +29,40 @@ FORMATS: Final[dict[str, Format]] = {
         bioc_xml,
         bigbio,
         bioc_json,
-        w2ner,  # ahead of jsonl: its sentences may come with a text
+        w2ner,  # before jsonl: its sentences may have a text
         jsonl,
         brat,
-        conll,  # ahead of inline: '0,1 B-ADR' may be a word and its tag
+        conll,  # before inline: '0,1 B-ADR' may be a word and its tag
         inline,
     )
 }
-"""By name; the first that recognises a file is taken."""
+"""The formats by name, in the order in which they are tried to recognise a file."""
 
 TRIED: Final = 100
-"""So many files of a folder are looked at to find out their format."""
+"""The number of files of a folder that are tried to recognise its format."""
 
 
 def named_format(name: str) -> Format:
-    """The format of this name.
+    """Return the format with this name.
 
     Raises:
-        CorpusError: There is none.
+        CorpusError: The format is unknown.
     """
     if name not in FORMATS:
         known = ", ".join(FORMATS)
-        raise CorpusError(Problem("syntax", f"unknown format; there are {known}", name))
+        raise CorpusError(Problem("syntax", f"unknown format; known formats are {known}", name))
     return FORMATS[name]
 
 
 def recognise(path: Path) -> Format | None:
-    """Return the format that a file or folder is certainly in, from its content.
+    """Return the format of a file or folder if its content shows it with certainty.
 
-    Formats that prose can look like, `inline` and `conll`, are never returned. None means
-    that the file may be plain text, or is empty, or that the folder is not one of brat. What was
-    looked at of standard input stays to be read.
+    The formats `inline` and `conll`, which prose can look like, are never returned. None means that
+    the file may be plain text or is empty, or that the folder is not in brat's format. Standard
+    input can still be read afterwards.
 
     Raises:
-        CorpusError: The path cannot be read, is not text, or is a pipe, which can be read only
+        CorpusError: The path cannot be read, is not text, or is a pipe, which can only be read
             once.
 
     Example:
@@ -76,10 +76,10 @@ def recognise(path: Path) -> Format | None:
 
 
 def find_format(path: Path) -> Format:
-    """The format a file or folder is in, from its content.
+    """Recognise the format of a file or folder from its content.
 
     Raises:
-        CorpusError: None of them recognises it.
+        CorpusError: No format was recognised.
     """
     found = _recognised(path, FORMATS.values())
     if found is not None:
@@ -87,9 +87,9 @@ def find_format(path: Path) -> Format:
     if path != STANDARD and path.is_dir():
         return _format_inside(path)
     if not head(path).strip():
-        raise CorpusError(Problem("missing", "there is nothing in this file", str(path)))
+        raise CorpusError(Problem("missing", "the file is empty", str(path)))
     known = ", ".join(FORMATS)
-    message = f"the format was not recognised; say which it is: {known}"
+    message = f"the format was not recognised; name it, one of {known}"
     raise CorpusError(Problem("syntax", message, str(path)))
 
 
@@ -100,26 +100,28 @@ def _recognised(path: Path, formats: Iterable[Format]) -> Format | None:
                 (each for each in formats if each.folder and each.recognises(path, "")), None
             )
         if path.is_fifo():
-            message = "a pipe is read only once: say which format it is, or use standard input"
+            message = "a pipe can only be read once: name its format, or use standard input"
             raise CorpusError(Problem("syntax", message, str(path)))
         start = head(path)
         if not start.strip():
             return None
         return next((each for each in formats if each.recognises(path, start)), None)
-    except OSError as error:  # a name that is too long, a folder that may not be looked into
+    except OSError as error:  # a name that is too long, a folder that cannot be read
         raise failed(error, path) from None
 
 
 def _format_inside(folder: Path) -> Format:
-    """The format of the first file in a folder that has one; there may be a README beside it."""
-    files = files_in(folder, report=lambda problem: None)  # reading them will tell
+    """Return the format of the first recognised file in a folder; others may be a README."""
+    files = files_in(
+        folder, report=lambda problem: None
+    )  # they are reported when the files are read
     if not files:
-        raise CorpusError(Problem("missing", "there is no file in this folder", str(folder)))
+        raise CorpusError(Problem("missing", "the folder has no files", str(folder)))
     for file in files[:TRIED]:
         with suppress(CorpusError):
             found = find_format(file)
             if file.name.endswith(found.endings):
                 return found
     known = ", ".join(FORMATS)
-    message = f"no file in this folder was recognised; say which format it is: {known}"
+    message = f"no file in this folder was recognised; name the format, one of {known}"
     raise CorpusError(Problem("syntax", message, str(folder)))

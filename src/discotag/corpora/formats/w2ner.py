@@ -1,8 +1,8 @@
-"""The JSON of W2NER: a list with an object for each sentence.
+"""W2NER's JSON: a list with an object for each sentence.
 
 `{"sentence": ["Sore", "toes"], "ner": [{"index": [0, 1], "type": "ADR"}]}`: the words, and for each
-mention the indices of its words in order, counted from 0. Other keys, like `word`, are passed over.
-W2NER itself makes labels lower case when it loads them; here they stay as they are.
+mention the indices of its words in order, counted from 0. Other keys, such as `word`, are ignored.
+W2NER converts labels to lower case when it loads them; here they are unchanged.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ EMPTY: Final = re.compile(r"\s*\[\s*\]\s*")
 
 
 def recognises(path: Path, head: str) -> bool:
-    """Whether there is a list, empty or of objects with sentences."""
+    """Return whether the file is a list that is empty or has objects with sentences."""
     in_list, keys = first_object(head)
     return (in_list and not keys.keys().isdisjoint(("sentence", "ner"))) or (
         EMPTY.fullmatch(head) is not None
@@ -35,7 +35,7 @@ def recognises(path: Path, head: str) -> bool:
 
 
 def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
-    """A document for each sentence. Memory holds one at a time."""
+    """Yield a document for each sentence; one at a time is kept in memory."""
     for number, data in enumerate(objects(path, (), report), start=1):
         try:
             sentence = _sentence(data, number, path, report)
@@ -46,10 +46,10 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
 
 
 def write(documents: Iterable[Document], path: Path) -> None:
-    """Write the sentences of all documents, each on a line of its own.
+    """Write the sentences of all documents, one per line.
 
     Raises:
-        CorpusError: A sentence has no word: W2NER leaves it out.
+        CorpusError: A sentence has no words, which W2NER would leave out.
     """
     with created(path) as stream:
         stream.write("[")
@@ -73,10 +73,10 @@ FORMAT: Final = Format(
 def _sentence(data: Any, number: int, path: Path, report: Report) -> Sentence:
     item = as_object(data, "a sentence")
     if "sentence" not in item:
-        raise Malformed("there are no words, a list under 'sentence'")
+        raise Malformed("the words, a list under 'sentence', are missing")
     words = [as_text(word, "a word") for word in as_list(item, "sentence")]
     if not all(words):
-        raise Malformed("a word has no character")
+        raise Malformed("a word is empty")
 
     def tell(kind: str, message: str) -> None:
         report(Problem(kind, f"sentence {number}, {message}", str(path)))
@@ -99,7 +99,7 @@ def _candidates(sentence: dict[str, Any], tell: Tell) -> Iterator[Candidate]:
 
 def _data(sentence: Sentence) -> dict[str, Any]:
     if not all(sentence.words) or not sentence.words:
-        what = "a word without any character" if sentence.words else "a sentence without words"
+        what = "an empty word" if sentence.words else "a sentence without words"
         raise unwritable(FORMAT.name, what)
     return {
         "sentence": sentence.words,

@@ -1,4 +1,4 @@
-"""Files that are not text, by the bytes they begin with."""
+"""Recognise files that are not text by their first bytes."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ KINDS: Final = tuple(
         (rb"\x7fELF", "a program", CONVERT),
     )
 )  # fmt: skip
-"""How a file begins, what it is, and what to do with it; the first that fits is taken."""
+"""The first bytes of files, what they are, and what to do with them; the first match is used."""
 
 
 def describe(start: bytes) -> str | None:
-    r"""Say what a file is that begins with these bytes, or return None if it may be text.
+    r"""Describe a file that begins with these bytes, or return None if it may be text.
 
     Example:
         >>> describe(b"%PDF-1.7")

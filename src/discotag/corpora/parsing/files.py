@@ -1,4 +1,4 @@
-"""Files in and out: decoded, numbered, bounded, and written whole or not at all."""
+"""Read and write files: decoded, with line numbers and bounded sizes, written atomically."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from discotag.corpora.parsing.problems import MAX_MESSAGE, CorpusError, Problem,
 from discotag.corpora.parsing.streams import Stream, bad_byte, unpacked
 
 MAX_LINE: Final = 64 << 20
-"""Bytes; a line of text beyond this is no sentence, nor a document one can annotate."""
+"""The longest line that is read, in bytes: far longer than any document that people annotate."""
 
 MAX_FILE: Final = 256 << 20
-"""Bytes of a file that is read as a whole: one document."""
+"""The largest file that is read as one document, in bytes."""
 
 BYTE_ORDER_MARK: Final = "\ufeff"
 
 MAX_NAMES: Final = 20
-"""Files left out of a folder that a message names; the others are counted."""
+"""The number of files left out of a folder that a message names; the others are counted."""
 
 ADVICE: Final = "use --encoding windows-1252"
 
@@ -40,7 +40,7 @@ def opened(path: Path) -> Iterator[Stream]:
     """Open a file, or standard input for `-`, as bytes of UTF-8, unpacked and decoded.
 
     Raises:
-        CorpusError: There is no such file, it cannot be read, or it is not text.
+        CorpusError: The file does not exist, cannot be read, or is not text.
     """
     try:
         if path == STANDARD:
@@ -50,16 +50,16 @@ def opened(path: Path) -> Iterator[Stream]:
                 yield unpacked(raw.read, path)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         cut = isinstance(error, EOFError)
-        message = "the gzip file is cut off" if cut else f"the gzip file is damaged: {error}"
+        message = "the gzip file is truncated" if cut else f"the gzip file is damaged: {error}"
         raise CorpusError(Problem("syntax", message, str(path))) from None
     except OSError as error:
         raise failed(error, path) from None
 
 
 def head(path: Path) -> str:
-    """Return the beginning of a file, as well as it can be decoded.
+    """Return the beginning of a file, with undecodable bytes replaced.
 
-    What was looked at of standard input stays to be read.
+    The beginning of standard input can still be read afterwards.
     """
     global _looked_at
     with opened(path) as stream:
@@ -79,21 +79,21 @@ def _standard_input() -> Stream:
 
 
 _looked_at: tuple[BinaryIO, Stream] | None = None
-"""Standard input, and the stream of it whose beginning `head` has looked at."""
+"""Standard input, and the stream of it whose beginning `head` has returned."""
 
 
 def lines(path: Path, report: Report) -> Iterator[tuple[int, str | None]]:
-    """The lines of a file, numbered from 1, without their ends; None for one that is bad.
+    """Yield the lines of a file with their numbers, from 1; None for a line that is invalid.
 
-    Memory is bounded by `MAX_LINE`. Lines end with a line feed, with or without a carriage return;
-    a byte-order mark is dropped.
+    Lines have up to `MAX_LINE` bytes. They end with a line feed, with or without a carriage return,
+    which is removed, and so is a byte-order mark.
     """
     with opened(path) as stream:
         yield from lines_of(stream, path, report)
 
 
 def lines_of(stream: Stream, path: Path, report: Report) -> Iterator[tuple[int, str | None]]:
-    """The lines of a file that is open; see `lines`."""
+    """Yield the lines of an open file; see `lines`."""
     number = 0
     while raw := stream.readline(MAX_LINE + 1):
         number += 1
@@ -101,7 +101,7 @@ def lines_of(stream: Stream, path: Path, report: Report) -> Iterator[tuple[int, 
             while raw and not raw.endswith(b"\n"):
                 raw = stream.readline(MAX_LINE)
             size = MAX_LINE >> 20
-            report(Problem("too_long", f"the line is over {size} MiB", str(path), number))
+            report(Problem("too_long", f"the line is longer than {size} MiB", str(path), number))
             yield number, None
             continue
         if number == 1:
@@ -118,18 +118,18 @@ def lines_of(stream: Stream, path: Path, report: Report) -> Iterator[tuple[int, 
 
 
 def read_text(path: Path, report: Report, *, keep_mark: bool = False) -> str | None:
-    """Return a whole file with its line ends as they are; None if it is bad.
+    """Return the text of a file with its line ends unchanged; None if it is invalid.
 
     Args:
         path: The file.
-        report: Is told if the file is too long or cannot be decoded.
-        keep_mark: Whether a byte-order mark of UTF-8 is kept as the first character.
+        report: Called if the file is too long or cannot be decoded.
+        keep_mark: Whether to keep a byte-order mark of UTF-8 as the first character.
     """
     with opened(path) as stream:
         raw = stream.read(MAX_FILE + 1)
     if len(raw) > MAX_FILE:
         size = MAX_FILE >> 20
-        report(Problem("too_long", f"the file is over {size} MiB", str(path)))
+        report(Problem("too_long", f"the file is larger than {size} MiB", str(path)))
         return None
     try:
         return raw.decode("utf-8" if keep_mark else "utf-8-sig")
@@ -140,9 +140,9 @@ def read_text(path: Path, report: Report, *, keep_mark: bool = False) -> str | N
 
 @contextmanager
 def created(path: Path) -> Iterator[TextIO]:
-    """A file to write, which appears only when it is complete; standard output for `-`.
+    """Open a file for writing that appears only when it is complete; `-` is standard output.
 
-    On a terminal, characters that it would obey rather than show are made visible.
+    On a terminal, control characters are replaced by visible ones.
 
     Raises:
         CorpusError: The file cannot be written.
@@ -151,19 +151,19 @@ def created(path: Path) -> Iterator[TextIO]:
         if path == STANDARD:
             sink = _standard(sys.stdout)
             sys.stdout.flush()
-            writer = codecs.getwriter("utf-8")(sink)  # whatever the terminal can show
+            writer = codecs.getwriter("utf-8")(sink)  # whatever the encoding of the terminal
             yield cast(TextIO, _Terminal(writer) if sys.stdout.isatty() else writer)
             sink.flush()
-        elif path.exists() and not path.is_file():  # a device or a pipe, which stays what it is
+        elif path.exists() and not path.is_file():  # a device or a pipe, which cannot be replaced
             with path.open("w", encoding="utf-8", newline="\n") as stream:
                 yield stream
         else:
-            with _replaced(Path(os.path.realpath(path))) as stream:  # a link stays a link
+            with _replaced(Path(os.path.realpath(path))) as stream:  # keep a link
                 yield stream
     except UnicodeEncodeError:
-        message = "half of a surrogate pair stands for no character and cannot be written"
+        message = "half of a surrogate pair is not a character and cannot be written"
         raise CorpusError(Problem("encoding", message, str(path))) from None
-    except BrokenPipeError:  # whoever reads our output has had enough: no error of the corpus
+    except BrokenPipeError:  # the reader of the output has stopped: not an error of the corpus
         raise
     except OSError as error:
         named = Path("standard output") if path == STANDARD else path
@@ -171,7 +171,7 @@ def created(path: Path) -> Iterator[TextIO]:
 
 
 class _Terminal:
-    """Writes text that cannot move the cursor or change colours."""
+    """Writes text without control characters."""
 
     def __init__(self, stream: codecs.StreamWriter) -> None:
         self._stream = stream
@@ -183,7 +183,7 @@ class _Terminal:
 
 @contextmanager
 def _replaced(path: Path) -> Iterator[TextIO]:
-    """A file beside this one, which takes its place in the end."""
+    """Open a temporary file that replaces this one at the end."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".discotag.")
     temporary = Path(name)
     try:
@@ -199,16 +199,16 @@ def _replaced(path: Path) -> Iterator[TextIO]:
 
 
 def _standard(stream: TextIO | None) -> BinaryIO:
-    """The bytes below standard input or output; Python has none if the shell closed it."""
+    """Return the binary stream of standard input or output; the shell may have closed it."""
     if stream is None:
         raise OSError("it is closed")
     return stream.buffer
 
 
 def write_pieces(stream: TextIO, pieces: Iterable[str]) -> None:
-    """Write text that readers take as it is, also where it begins with a byte-order mark.
+    """Write text so that it is read back unchanged, even if it begins with a byte-order mark.
 
-    The first such mark of a file is no part of its text, so one more goes ahead of it.
+    Readers drop the first byte-order mark of a file, so another one is written before it.
     """
     first = True
     for piece in pieces:
@@ -219,16 +219,16 @@ def write_pieces(stream: TextIO, pieces: Iterable[str]) -> None:
 
 
 def files_in(folder: Path, suffixes: tuple[str, ...] = (), report: Report = strict) -> list[Path]:
-    """Return the files in a folder and in its folders, sorted.
+    """Return the files in a folder and its subfolders, sorted.
 
     Hidden files and folders are left out, and so are files with other endings. Links to files are
-    followed, those to folders are not.
+    followed, links to folders are not.
 
     Args:
         folder: The folder.
-        suffixes: How the names of the files end; any by default.
-        report: Is told of what cannot be read: a folder, or a link that leads nowhere; and of
-            what is left out, in a warning that names it.
+        suffixes: The endings of the files; any by default.
+        report: Called for folders that cannot be read and for broken links, and with a warning
+            that names the files left out.
     """
     found: list[Path] = []
     left_out: list[str] = []
@@ -273,7 +273,7 @@ def _left_out(names: list[str]) -> str:
 
 
 def is_inside(name: str) -> bool:
-    r"""Whether the name of an archive's entry stays in the folder it is unpacked to.
+    r"""Return whether the name of an archive entry stays inside the folder it is unpacked to.
 
     Example:
         >>> is_inside("text/1.txt"), is_inside("../1.txt"), is_inside("C:\\1.txt")
@@ -284,31 +284,31 @@ def is_inside(name: str) -> bool:
 
 
 def file_name(identifier: str) -> str:
-    """A document's id as the name of a file, or an error if it would leave its folder.
+    """Return a document id that is safe to use as a file name.
 
     Raises:
-        CorpusError: The id has a separator or control character in it, or is a name like `..`.
+        CorpusError: The id has a separator or control character, or is a name like `..`.
     """
     bad = not identifier or identifier.startswith(".") or set(identifier) & set('/\\:*?"<>|')
     if bad or not identifier.isprintable() or len(os.fsencode(identifier)) > 200:
         raise CorpusError(
-            Problem("syntax", "this document id cannot be the name of a file", repr(identifier))
+            Problem("syntax", "this document id cannot be used as a file name", repr(identifier))
         )
     return identifier
 
 
 def undecodable(error: UnicodeDecodeError, stream: Stream, path: Path, line: int | None) -> Problem:
-    """Return the problem of a byte that is not in the encoding of its file."""
+    """Return the problem of a byte that is invalid in the encoding of its file."""
     if stream.encoding is None:
         byte, name = error.object[error.start], "UTF-8"
         more = f"; if the file is Windows-1252 or Latin-1, {ADVICE}"
     else:
         byte, name = bad_byte(error), stream.encoding
-        more = ", in which the file is read"
+        more = ", the encoding that the file is read in"
     message = f"byte 0x{byte:02x} is not {name}{more}"
     return Problem("encoding", message, str(path), line)
 
 
 def failed(error: OSError, path: Path) -> CorpusError:
-    """The error for a path that the system does not let us read or write."""
+    """Return the error for a path that cannot be read or written."""
     return CorpusError(Problem("missing", (error.strerror or str(error)).lower(), str(path)))

@@ -1,4 +1,4 @@
-"""JSON as a stream of values, bounded in memory and depth."""
+"""Read JSON as a stream of values, with bounded memory and depth."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from discotag.corpora.parsing.problems import Malformed, Problem, Report
 from discotag.corpora.parsing.streams import Stream
 
 MAX_DEPTH: Final = 100
-"""Lists and objects inside each other; the formats read here need ten."""
+"""The deepest nesting of lists and objects; the formats need ten levels."""
 
 CHUNK: Final = 1 << 20
-"""Bytes that are parsed at a time. ijson scans again with each chunk the string that did not end in
-those before, so that one of many chunks takes time in the square of them."""
+"""The number of bytes that are parsed at a time. ijson scans an unfinished string again with each
+chunk, so that the time for a long string is quadratic in its number of chunks."""
 
 OPENING: Final = frozenset({"start_map", "start_array"})
 CLOSING: Final = frozenset({"end_map", "end_array"})
@@ -33,40 +33,40 @@ BOM: Final = b"\xef\xbb\xbf"
 WHOLE_CHARACTERS: Final = re.compile(
     rb"(?:[^\\]++|\\[^u]|\\u(?![dD][89a-fA-F])....|\\u[dD][89abAB]..\\u[dD][c-fC-F]..)*+", re.DOTALL
 )
-"""Bytes up to an escape that is half of a surrogate pair without the other half, or is cut off."""
+"""Matches bytes up to an escape that is incomplete, or is half of a surrogate pair."""
 
 CUT_OFF: Final = re.compile(
     rb"\\(?:u.{0,3}|u[dD][89abAB]..(?:\\(?:u(?:[dD](?:[c-fC-F].?)?)?)?)?)?", re.DOTALL
 )
-"""The beginning of an escape, or of a surrogate pair, which more bytes may complete."""
+"""Matches the beginning of an escape or surrogate pair that more bytes may complete."""
 
 MAYBE_HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
-"""An escape that may be half of a surrogate pair."""
+"""Matches an escape that may be half of a surrogate pair."""
 
-HALF_CHARACTER: Final = "half of a surrogate pair stands for no character"
+HALF_CHARACTER: Final = "half of a surrogate pair is not a character"
 
 FIRST_LINE: Final = re.compile(r"(?:b['\"])?([^\n\\]*)")
-"""What is wrong, in a message that also shows the place, and at times as bytes."""
+"""Matches the description in a message of ijson, which may be bytes and show the place."""
 
 
 def objects(path: Path, lists: Collection[str], report: Report) -> Iterator[Any]:
-    """The outermost objects of a JSON file, one after the other.
+    """Yield the outermost objects of a JSON file, one after the other.
 
-    Lists are looked into. Of an object that has a list under one of the keys `lists`, the
-    objects in that list are given instead. Memory holds one of them at a time. A file that is not
-    JSON is reported, and nothing more is read of it.
+    The items of outermost lists are yielded one by one. If an object has a list under one of the
+    keys `lists`, the items of that list are yielded instead. One item at a time is kept in memory.
+    Invalid JSON is reported and ends the iteration.
     """
     with opened(path) as stream:
         yield from _objects(stream, lists, path, report)
 
 
 def first_object(head: str) -> tuple[bool, dict[str, str]]:
-    """Look at the first object of JSON of which the beginning is known.
+    """Return the keys of the first object in the beginning of a JSON file.
 
     Returns:
-        Whether it is in a list, and its keys, each with the event that ijson gives for its value:
-        `string`, `start_array` and so on, or nothing where the beginning ends. Without any object
-        in the beginning, no keys.
+        Whether the object is in a list, and its keys, each with the ijson event of its value, such
+        as `string` or `start_array`; the event is empty where the beginning ends. There are no keys
+        if there is no object.
 
     Example:
         >>> first_object('[{"id": 7, "text": "Sore')
@@ -80,7 +80,7 @@ def first_object(head: str) -> tuple[bool, dict[str, str]]:
             if not opened and event in ("start_array", "start_map"):
                 in_list, opened = in_list or event == "start_array", int(event == "start_map")
             elif not opened:
-                break  # something else than an object comes first
+                break  # the first value is not an object
             elif opened == 1 and event == "map_key":
                 key, keys[value] = value, ""
             elif event == "end_map" and opened == 1:
@@ -93,9 +93,9 @@ def first_object(head: str) -> tuple[bool, dict[str, str]]:
 
 
 def values(path: Path, report: Report) -> Iterator[tuple[int | None, Any]]:
-    """The values of a file of JSON lines, of a list, or of objects that take several lines.
+    """Yield the values of JSON lines, of a JSON list, or of objects over several lines.
 
-    With each comes the number of its line, where lines are what the file is made of.
+    Each value has its line number in JSON lines, and None in other files.
     """
     with opened(path) as stream:
         first, *more = stream.look().removeprefix(BOM).lstrip().split(b"\n", 2)
@@ -121,9 +121,9 @@ def _objects(stream: Stream, lists: Collection[str], path: Path, report: Report)
     except UnicodeDecodeError as error:
         report(undecodable(error, stream, path, source.line))
     except (ijson.JSONError, Malformed, ValueError, SystemError) as error:
-        # SystemError: what ijson makes of a number with thousands of digits
+        # SystemError: ijson on a number with thousands of digits
         match = FIRST_LINE.match(str(error))
-        assert match is not None  # nothing is enough
+        assert match is not None  # the pattern matches an empty string
         message = "a number is too long" if isinstance(error, SystemError) else match[1]
         report(Problem("syntax", f"not JSON: {message}", str(path)))
 
@@ -146,7 +146,7 @@ def _values_by_line(stream: Stream, path: Path, report: Report) -> Iterator[tupl
 
 
 class _TooLong(Malformed):
-    """An object that does not end."""
+    """An object that exceeds the bound."""
 
 
 class _HalfCharacter(Malformed):
@@ -154,9 +154,9 @@ class _HalfCharacter(Malformed):
 
 
 class _Bounded:
-    """A stream of bytes that fails after too many of them without an object.
+    """A stream of bytes that raises if an object is too long.
 
-    It also fails at what is not UTF-8, and at an escape that is half of a character.
+    It also raises for bytes that are not UTF-8, and for an escape that is half of a surrogate pair.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -174,8 +174,8 @@ class _Bounded:
         chunk = self._stream.read(size)
         self.held += len(chunk)
         if self.held > MAX_LINE:
-            raise _TooLong(f"there is no end to an object after {MAX_LINE >> 20} MiB")
-        if not size:  # ijson asks for no bytes at first, to see what comes
+            raise _TooLong(f"an object is longer than {MAX_LINE >> 20} MiB")
+        if not size:  # ijson first asks for zero bytes
             return chunk
         if self._fresh:
             self._fresh = False
@@ -183,10 +183,10 @@ class _Bounded:
         good = min(self._utf8(chunk), self._whole(chunk))
         if self._error is not None and good <= 0:
             raise self._error
-        return chunk[:good]  # the objects ahead of an error are still to be read
+        return chunk[:good]  # the objects before an error are still read
 
     def _utf8(self, chunk: bytes) -> int:
-        """How many bytes are UTF-8."""
+        """Return the number of bytes before the first that is not UTF-8."""
         before = len(self._decoder.getstate()[0])
         try:
             self._decoder.decode(chunk, final=not chunk)
@@ -198,13 +198,13 @@ class _Bounded:
         return len(chunk)
 
     def _whole(self, chunk: bytes) -> int:
-        """How many bytes are ahead of half a character."""
+        """Return the number of bytes before the first half of a surrogate pair."""
         if b"\\" not in chunk and not self._unclear:
             return len(chunk)
         before = len(self._unclear)
         data = self._unclear + chunk
         match = WHOLE_CHARACTERS.match(data)
-        assert match is not None  # nothing is enough
+        assert match is not None  # the pattern matches an empty string
         self._unclear = data[match.end() :]
         if self._unclear and not CUT_OFF.fullmatch(self._unclear):
             self._error = self._error or _HalfCharacter("half of a surrogate pair")
@@ -221,7 +221,7 @@ def _outermost(events: Iterable[tuple[str, Any]], lists: Collection[str]) -> Ite
         if event in OPENING:
             depth += 1
             if depth > MAX_DEPTH:
-                raise Malformed(f"lists and objects stand in each other over {MAX_DEPTH} deep")
+                raise Malformed(f"lists and objects are nested more than {MAX_DEPTH} deep")
         if inner is not None:
             inner.event(event, value)
             if event in CLOSING and depth == inner_depth:

@@ -1,4 +1,4 @@
-"""Values of JSON, which may be anything, taken for what they should be."""
+"""Check the types of JSON values."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from discotag.corpora.parsing.problems import Malformed
 
 
 def as_object(data: Any, what: str) -> dict[str, Any]:
-    """The data, which must be an object.
+    """Return data that must be an object.
 
     Raises:
-        Malformed: It is not.
+        Malformed: The data is not an object.
     """
     if not isinstance(data, dict):
         raise Malformed(f"{what} must be an object in curly brackets")
@@ -19,10 +19,10 @@ def as_object(data: Any, what: str) -> dict[str, Any]:
 
 
 def as_list(data: dict[str, Any], key: str) -> list[Any]:
-    """What an object has under a key, which must be a list; nothing there is an empty one.
+    """Return the list under a key of an object; an empty list if there is none.
 
     Raises:
-        Malformed: It is no list.
+        Malformed: The value is not a list.
     """
     found = data.get(key)
     if found is not None and not isinstance(found, list):
@@ -31,19 +31,19 @@ def as_list(data: dict[str, Any], key: str) -> list[Any]:
 
 
 def as_objects(data: dict[str, Any], key: str) -> list[dict[str, Any]]:
-    """What an object has under a key, which must be a list of objects.
+    """Return the list of objects under a key of an object.
 
     Raises:
-        Malformed: It is not.
+        Malformed: The value is not a list of objects.
     """
     return [as_object(each, f"each of {key!r}") for each in as_list(data, key)]
 
 
 def as_text(data: Any, what: str) -> str:
-    """The data, which must be a string.
+    """Return data that must be a string.
 
     Raises:
-        Malformed: It is not.
+        Malformed: The data is not a string.
     """
     if not isinstance(data, str):
         raise Malformed(f"{what} must be a string")
@@ -51,10 +51,10 @@ def as_text(data: Any, what: str) -> str:
 
 
 def as_number(data: Any, what: str) -> int:
-    """The data, which must be a whole number.
+    """Return data that must be a whole number.
 
     Raises:
-        Malformed: It is not.
+        Malformed: The data is not a whole number.
     """
     if type(data) is not int:
         raise Malformed(f"{what} must be a whole number")
@@ -62,10 +62,10 @@ def as_number(data: Any, what: str) -> int:
 
 
 def as_name(data: Any, what: str) -> str | None:
-    """The data, a string or number that names something; None if it is nothing or empty.
+    """Return a name that is given as a string or a number; None if it is missing or empty.
 
     Raises:
-        Malformed: It is something else.
+        Malformed: The data is neither a string nor a whole number.
     """
     if type(data) is int:
         return str(data)
@@ -73,6 +73,6 @@ def as_name(data: Any, what: str) -> str | None:
 
 
 def listed(data: dict[str, Any], key: str) -> list[dict[str, Any]]:
-    """The objects that an object has in a list under a key; nothing else is an error."""
+    """Return the objects in the list under a key of an object; ignore anything else."""
     found = data.get(key)
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []

@@ -1,4 +1,4 @@
-"""What can be wrong in a corpus, and how a reader says so."""
+"""Problems in corpora, and how readers report them."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from discotag.characters import printable
 from discotag.errors import DiscotagError
 
 KINDS: Final = {
-    "encoding": "bytes that cannot be decoded, or halves of characters",
+    "encoding": "bytes that cannot be decoded, or halves of surrogate pairs",
     "binary": "a file that is not text",
     "syntax": "something the format does not allow",
-    "too_long": "a line or file beyond the bound",
-    "missing": "a file that is not there, or that cannot be read or written",
+    "too_long": "a line or file that is too long",
+    "missing": "a file that does not exist, or cannot be read or written",
     "inverted": "a fragment that ends before it starts",
-    "empty": "a fragment or mention without any character or word",
-    "outside": "a fragment that reaches past the text",
+    "empty": "a fragment or mention without characters or words",
+    "outside": "a fragment that is outside the text or sentence",
     "overlapping": "fragments of one mention that overlap or are out of order",
-    "text_mismatch": "the text given for a mention is not what stands at its offsets",
+    "text_mismatch": "the text given for a mention is not the text at its offsets",
     "crosses": "a mention that reaches across sentences",
     "not_found": "a mention whose words were not found in its sentence",
-    "duplicate_id": "an id that two documents, or two lines of a document, have",
-    "dangling": "a relation, event or note that refers to something that is not there",
-    "unknown_field": "a field of a sentence or mention that is not known, and is not kept",
+    "duplicate_id": "an id of two documents, or of two lines of a document",
+    "dangling": "a relation, event or note that refers to something that does not exist",
+    "unknown_field": "an unknown field of a sentence or mention, which is not kept",
     "left_out": "files of a folder that are not read",
-    "duplicate": "the same mention twice",
-    "ill_formed": "a tag that goes on where nothing began, read as the beginning",
+    "duplicate": "a mention that is given twice",
+    "ill_formed": "a tag that continues a mention that did not begin, read as its beginning",
     "widened": "a mention that cuts a word, widened to whole words",
-    "offset_unit": "offsets that count bytes or units of UTF-16, read as such",
+    "offset_unit": "offsets that count bytes or UTF-16 units, read as such",
     "label_case": "labels that differ only by case",
 }
 
@@ -46,25 +46,25 @@ WARNINGS: Final = frozenset(
         "label_case",
     }
 )
-"""With these, what was read is kept; with any other, it is left out."""
+"""The kinds that are warnings: what was read is kept. With other kinds it is left out."""
 
 
 MAX_MESSAGE: Final = 400
-"""Characters; what a message quotes from a file can be as long as the file."""
+"""The longest message, in characters: it may quote a line of a file."""
 
 MAX_SHOWN: Final = 80
-"""Characters of a text that a message quotes."""
+"""The largest number of characters of a text that a message quotes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something wrong in a corpus; as a string it is one line that is safe to print.
+    """A problem in a corpus; as a string it is one line that is safe to print.
 
     Attributes:
         kind: One of `KINDS`.
-        message: What is wrong, in a line.
+        message: What is wrong, in one line.
         path: The file.
-        line: The line in it, counted from 1.
+        line: The line of the file, counted from 1.
 
     Example:
         >>> print(Problem("empty", "mention T2 has no characters", "a.ann", 2))
@@ -84,7 +84,7 @@ class Problem:
 
     @property
     def severity(self) -> Literal["error", "warning"]:
-        """A warning leaves what was read as it is; an error leaves it out."""
+        """`warning` if what was read is kept, `error` if it is left out."""
         return "warning" if self.kind in WARNINGS else "error"
 
     def __str__(self) -> str:
@@ -92,7 +92,7 @@ class Problem:
 
 
 class CorpusError(DiscotagError):
-    """A corpus that cannot be read or written as it is; `problem` says why."""
+    """A corpus that cannot be read or written; `problem` says why."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(str(problem))
@@ -100,7 +100,7 @@ class CorpusError(DiscotagError):
 
 
 def located(path: str, line: int | None) -> str:
-    """Return a place in a file as messages have it.
+    """Return a file and line as messages show them.
 
     Example:
         >>> located("a.ann", 2)
@@ -110,7 +110,7 @@ def located(path: str, line: int | None) -> str:
 
 
 def shown(text: str) -> str:
-    """Text as messages quote it: in one line, not too long.
+    """Quote text for a message, in one line and shortened.
 
     Example:
         >>> shown("sore toes")
@@ -120,21 +120,21 @@ def shown(text: str) -> str:
 
 
 class Malformed(DiscotagError):
-    """A part of a file that is not as its format has it; readers make a `Problem` of it."""
+    """A part of a file that its format does not allow; readers report it as a `Problem`."""
 
 
 Report = Callable[[Problem], None]
-"""Is told of each problem. If it returns, reading goes on without the part that is wrong."""
+"""Called with each problem. If it returns, reading continues without the invalid part."""
 
 
 def strict(problem: Problem) -> None:
-    """Raise `CorpusError` for an error; let a warning pass."""
+    """Raise `CorpusError` for an error, and ignore a warning."""
     if problem.severity == "error":
         raise CorpusError(problem)
 
 
 class Labels:
-    """Tells of labels that differ only by case, once each, where they first stand.
+    """Reports labels that differ only by case, each where it first occurs.
 
     Example:
         >>> labels = Labels(print)
@@ -149,7 +149,7 @@ class Labels:
         self._told: set[str] = set()
 
     def see(self, label: str, path: str, line: int | None) -> None:
-        """Take notice of a label at this line of this file."""
+        """Report a label that differs only by case from an earlier one."""
         place = located(path, line)
         spelling, first = self._first.setdefault(label.casefold(), (label, place))
         if label != spelling and label not in self._told:

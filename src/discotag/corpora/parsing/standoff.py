@@ -1,12 +1,12 @@
-"""Annotations that point into a text: what BioC, bigbio and Knowtator have in common.
+"""Standoff annotations: what brat, BioC, bigbio and Knowtator have in common.
 
-The text of a document comes in pieces (passages, sentences), each with the offset it stands at. It
-is put together so that every piece does stand there, with line ends in between. Annotations
-name characters of it, and mostly the text they expect to find there, which is checked.
+The text of a document comes in pieces (passages, sentences), each with its offset. The pieces are
+joined so that each is at its offset, with line ends in between. Annotations have offsets, and
+mostly the text that is expected there, which is checked.
 
-Offsets are read as characters. Some tools count bytes of UTF-8 or units of UTF-16 instead. Where
-the texts of a document's annotations prove that, because they all fit then and do not
-otherwise, it is read so, with a warning of the kind `offset_unit`.
+Offsets are read as characters. Some tools count bytes of UTF-8 or UTF-16 units instead. If the
+texts of all annotations of a document match in that unit, and not in characters, offsets are
+converted, with a warning of the kind `offset_unit`.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from discotag.mentions import Document, Fragment, Sentence
 from discotag.words import Splitter
 
 MAX_GAP: Final = 1 << 20
-"""Characters between two pieces; a document with a larger hole has a wrong offset."""
+"""The largest gap between two pieces, in characters; a larger one means a wrong offset."""
 
 NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]")
 
 UNITS: Final = {"bytes of UTF-8": ("utf-8", 1), "units of UTF-16": ("utf-16-le", 2)}
-"""What offsets may count if not characters: the encoding, and the bytes in a unit."""
+"""The units of offsets other than characters: the encoding, and the bytes in a unit."""
 
 
 Reference = tuple[str, str, int | None]
-"""Who refers, the id of what it refers to, and the line of the file."""
+"""The name of what refers, the id that it refers to, and the line of the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Text that stands at an offset of its document."""
+    """A piece of text, and its offset in the document."""
 
     offset: int
     text: str
@@ -51,10 +51,10 @@ class Annotation:
     """A label on a document's text, as a file gives it.
 
     Attributes:
-        name: What messages call it.
-        label: What kind of mention this is.
+        name: What messages call the annotation.
+        label: The label of the mention.
         fragments: Half-open ranges of offsets.
-        texts: What should stand there: for each fragment, or for all of them in one; or nothing.
+        texts: The expected text: one for each fragment, one for all together, or none.
         line: The line of the file.
     """
 
@@ -67,14 +67,14 @@ class Annotation:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The document of a file, before it is cut into words.
+    """A document of a file, before it is split into words.
 
     Attributes:
-        id: The name of the document.
-        pieces: Its text.
-        annotations: What is marked in it.
+        id: The id of the document.
+        pieces: The text in pieces.
+        annotations: The annotations.
         path: The file.
-        line: The line of the file at which it begins.
+        line: The line of the file at which the document begins.
     """
 
     id: str | None
@@ -85,17 +85,17 @@ class Source:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """What messages call the document."""
         return "the document" if self.id is None else f"document {shown(self.id)}"
 
 
 def assembled(source: Source, splitter: Splitter, report: Report) -> Document | None:
-    r"""The document: its text put together, its annotations checked.
+    r"""Join the pieces of a source, check its annotations, and return the document.
 
-    A piece never shares a sentence with another, unless a mention reaches across them.
+    Sentences do not cross pieces, unless a mention does.
 
     Returns:
-        None if the text or id has halves of surrogate pairs in it.
+        The document, or None if the text or id has unpaired surrogates.
 
     Example:
         >>> from discotag.corpora.parsing.problems import strict
@@ -108,7 +108,7 @@ def assembled(source: Source, splitter: Splitter, report: Report) -> Document | 
     try:
         "".join((source.id or "", *(piece.text for piece in source.pieces))).encode()
     except UnicodeEncodeError:
-        message = f"{source.name}: half of a surrogate pair stands for no character"
+        message = f"{source.name}: half of a surrogate pair is not a character"
         report(Problem("encoding", message, source.path, source.line))
         return None
     layout, marked = _marks(source, report)
@@ -133,13 +133,13 @@ def check_references(
     path: str,
     report: Report,
 ) -> None:
-    """Report references to something that is not in the document.
+    """Report references to ids that are not in the document.
 
     Args:
         references: The references of a document.
-        known: The ids that are in the document.
+        known: The ids of the document.
         path: The file.
-        report: Is told of each reference to anything else.
+        report: Called for each reference to another id.
     """
     for name, other, line in references:
         if other not in known:
@@ -148,15 +148,15 @@ def check_references(
 
 
 def marks(source: Source) -> list[Marked]:
-    """The annotations of a source that are good, as marks on its text."""
+    """Return the valid annotations of a source as marks on its text."""
     return _marks(source, lambda problem: None)[1]
 
 
 def matches(text: str, annotation: Annotation) -> bool:
-    """Whether the texts of an annotation stand at its fragments, white space apart.
+    """Return whether the texts of an annotation are those at its fragments, ignoring white space.
 
-    Several fragments may be given as one text: joined, with an ellipsis in between, or with
-    all that stands between them.
+    Several fragments may be given as one text: joined, with an ellipsis in between, or including
+    everything between them.
     """
     pieces = [_bare(text[start:end]) for start, end in annotation.fragments]
     given = [_bare(each) for each in annotation.texts]
@@ -170,13 +170,13 @@ def matches(text: str, annotation: Annotation) -> bool:
 
 
 def writable(document: Document, format: str) -> tuple[str, list[Marked]]:
-    """A document as text and marks, for a format that holds those and no words.
+    """Return a document as text and marks, for a format without words.
 
     Raises:
-        CorpusError: Reading it back could not give the same document.
+        CorpusError: The document could not be read back unchanged.
     """
     if document.id == "":
-        raise unwritable(format, "an id without any character; use none at all")
+        raise unwritable(format, "an empty id; use None instead")
     if document.text is None:
         for sentence in document.sentences:
             check_words(sentence.words, format)
@@ -190,14 +190,14 @@ def writable(document: Document, format: str) -> tuple[str, list[Marked]]:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """Pieces put together.
+    """Joined pieces.
 
     Attributes:
         text: The text.
-        ranges: For each piece its characters.
-        starts: For each piece its offset.
-        rulers: For each piece how long it is in what offsets count; none if that is characters.
-        problems: The pieces that could not be put where they should be.
+        ranges: The character range of each piece.
+        starts: The offset of each piece.
+        rulers: For each piece the conversion of offsets to characters; empty if they are the same.
+        problems: The problems of pieces that could not be placed at their offsets.
     """
 
     text: str
@@ -207,7 +207,7 @@ class _Layout:
     problems: list[Problem]
 
     def characters(self, offset: int) -> int:
-        """Where an offset is in the text."""
+        """Convert an offset to an index into the text."""
         number = bisect_right(self.starts, offset) - 1
         if not self.rulers or number < 0:
             return offset
@@ -215,7 +215,7 @@ class _Layout:
 
 
 class _Ruler:
-    """Counts the units of an encoding in a text."""
+    """Converts offsets that count units of an encoding to characters of a text."""
 
     def __init__(self, text: str, encoding: str, width: int) -> None:
         self._places = [match.start() for match in NOT_ASCII.finditer(text)]
@@ -225,8 +225,10 @@ class _Ruler:
         self.length = len(text) + sum(self._sizes) - len(self._sizes)
 
     def characters(self, units: int) -> int:
-        """How many whole characters so many units are; past the end a unit is a character."""
-        number = bisect_right(self._starts, units) - 1  # the last one before that is not ASCII
+        """Convert a number of units to whole characters; past the end, a unit is a character."""
+        number = (
+            bisect_right(self._starts, units) - 1
+        )  # the last character before it that is not ASCII
         if number < 0:
             return units
         past = units - self._starts[number] - self._sizes[number]
@@ -244,7 +246,7 @@ def _marks(source: Source, report: Report) -> tuple[_Layout, list[Marked]]:
         if mark is None:
             continue
         if (mark.label, mark.fragments) in seen:
-            message = f"{annotation.name}: the same mention stands here already"
+            message = f"{annotation.name}: the same mention is given twice"
             report(Problem("duplicate", message, source.path, annotation.line))
         seen.add((mark.label, mark.fragments))
         marked.append(mark)
@@ -268,7 +270,7 @@ def _read_in_right_unit(source: Source, report: Report) -> tuple[_Layout, Sequen
             for each in source.annotations
         ]
         if all(matches(other.text, each) for each in moved):
-            message = f"{source.name} counts offsets in {name}; it is read so"
+            message = f"{source.name} counts offsets in {name}; they are converted"
             report(Problem("offset_unit", message, source.path, source.line))
             return other, moved
     return layout, source.annotations
@@ -277,17 +279,17 @@ def _read_in_right_unit(source: Source, report: Report) -> tuple[_Layout, Sequen
 def _laid_out(source: Source, unit: tuple[str, int] | None) -> _Layout:
     parts: list[str] = []
     layout = _Layout("", [], [], [], [])
-    length = passed = 0  # in characters, and in the unit that offsets count
+    length = passed = 0  # in characters, and in the unit of the offsets
     before = Piece(0, "")
     for piece in sorted(source.pieces, key=lambda piece: (piece.offset, -len(piece.text))):
         gap = piece.offset - passed
         if gap < 0 or gap > MAX_GAP or length + gap + len(piece.text) > MAX_LINE:
             if before.text.startswith(piece.text, max(piece.offset - before.offset, 0)):
-                continue  # a piece of the one before, given again: some bigbio corpora do this
+                continue  # a repeated part of the previous piece, as in some bigbio corpora
             kind = "overlapping" if gap < 0 else "outside"
             message = (
-                f"{source.name}: the text at offset {piece.offset} cannot follow on what ends "
-                f"at {passed}"
+                f"{source.name}: the text at offset {piece.offset} does not fit after the text "
+                f"that ends at {passed}"
             )
             layout.problems.append(Problem(kind, message, source.path, source.line))
             continue
@@ -313,7 +315,7 @@ def _checked(annotation: Annotation, text: str, path: str, report: Report) -> Ma
         given = " … ".join(annotation.texts)
         problem = (
             "text_mismatch",
-            f"{name} should be {shown(given)}, but there stands {shown(there)}",
+            f"{name} should be {shown(given)}, but the text there is {shown(there)}",
         )
     if problem is not None:
         report(Problem(*problem, path, annotation.line))

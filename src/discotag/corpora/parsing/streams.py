@@ -1,8 +1,8 @@
-"""The bytes of a file as UTF-8: unpacked and decoded while they are read.
+"""Read the bytes of a file as UTF-8, decompressed and decoded on the fly.
 
-A file that is packed with gzip is unpacked. A file that begins with the byte-order mark of UTF-16
-or UTF-32 is decoded so. Any other is taken for UTF-8, or for the encoding that `decoding` names; a
-byte-order mark counts for more than that name.
+Files compressed with gzip are decompressed. Files with a byte-order mark of UTF-16 or UTF-32 are
+decoded from it. Other files are read as UTF-8, or in the encoding that `decoding` names; a
+byte-order mark has precedence over that name.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 HEAD: Final = 1 << 16
-"""Bytes that are looked at to find out what a file is."""
+"""The number of bytes that are used to recognise a file."""
 
 SHORTEST: Final = 64
-"""Bytes that are enough to know how a stream is packed and encoded."""
+"""The number of bytes that are enough to recognise compression and encoding."""
 
 CHUNK: Final = 1 << 18
-"""Bytes that are read at a time."""
+"""The number of bytes that are read at a time."""
 
 GZIP: Final = b"\x1f\x8b\x08"
 
 MARKS: Final = {
     codecs.BOM_UTF8: "utf-8",
-    codecs.BOM_UTF32_LE: "utf-32-le",  # ahead of UTF-16, whose mark is the beginning of this one
+    codecs.BOM_UTF32_LE: "utf-32-le",  # before UTF-16, whose mark is its beginning
     codecs.BOM_UTF32_BE: "utf-32-be",
     codecs.BOM_UTF16_LE: "utf-16-le",
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
 
 BAD_BYTE: Final = 0xDC00
-"""A byte that cannot be decoded becomes half of a surrogate pair, this code plus the byte. In UTF-8
-that is an error as well, from which `bad_byte` takes the byte."""
+"""A byte that cannot be decoded becomes half of a surrogate pair: this code plus the byte. In UTF-8
+that is an error again, from which `bad_byte` recovers the byte."""
 
 HANDLER: Final = "discotag.bad_byte"
 
@@ -54,35 +54,35 @@ _encoding: ContextVar[str | None] = ContextVar("encoding", default=None)
 
 
 class UnknownEncoding(DiscotagError):
-    """A name that is not the name of an encoding."""
+    """An unknown encoding."""
 
 
 def check_encoding(name: str) -> str:
     """Return the name of an encoding as Python spells it.
 
     Raises:
-        UnknownEncoding: There is no such encoding of text.
+        UnknownEncoding: There is no text encoding with this name.
 
     Example:
         >>> check_encoding("Windows-1252"), check_encoding("UTF8")
         ('cp1252', 'utf-8')
     """
     try:
-        "".encode(name)  # not every codec is one of text
+        "".encode(name)  # some codecs are not text encodings
         codecs.getincrementaldecoder(name)(HANDLER).decode(b"a\x00b\x00")
         return codecs.lookup(name).name
     except (LookupError, ValueError):
         raise UnknownEncoding(
-            f"{name!r} is not the name of an encoding; windows-1252, latin-1 and utf-16 are"
+            f"unknown encoding {name!r}; use a name such as windows-1252, latin-1 or utf-16"
         ) from None
 
 
 @contextmanager
 def decoding(encoding: str | None) -> Iterator[None]:
-    """Decode the files that are opened in the block as `encoding`; None changes nothing.
+    """Decode the files that are opened in a `with` block as `encoding`; None changes nothing.
 
-    The name holds for this thread alone. For a generator, which runs in the context of its caller,
-    see `decoded`.
+    The encoding applies to the current thread only. For generators, which run in the context of
+    their caller, use `decoded`.
 
     Raises:
         UnknownEncoding: There is no such encoding.
@@ -95,7 +95,7 @@ def decoding(encoding: str | None) -> Iterator[None]:
 
 
 def decoded(items: Iterator[T], encoding: str | None) -> Iterator[T]:
-    """Give the items of an iterator, decoding the files it opens as `encoding`.
+    """Iterate over items, decoding the files that the iterator opens as `encoding`.
 
     Raises:
         UnknownEncoding: There is no such encoding.
@@ -119,8 +119,7 @@ class Stream(io.BufferedReader):
     """The bytes of a file as UTF-8.
 
     Attributes:
-        encoding: The encoding that the file is in, or None if nothing says so and it is taken for
-            UTF-8.
+        encoding: The encoding of the file, or None if it is unknown and UTF-8 is assumed.
     """
 
     def __init__(self, layer: _Layer, encoding: str | None) -> None:
@@ -129,16 +128,16 @@ class Stream(io.BufferedReader):
         self._layer = layer
 
     def look(self) -> bytes:
-        """Return up to `HEAD` bytes from the beginning, which stay to be read.
+        """Return up to `HEAD` bytes from the beginning without consuming them.
 
-        A first line that is a whole JSON object is enough, so that JSON lines can be read from a
-        pipe while they are written to it.
+        A first line that is a complete JSON object is enough, so that JSON lines can be read from
+        a pipe while they are written.
         """
         return self._layer.look(lambda start: len(start) >= HEAD or _is_json_line(start))[:HEAD]
 
 
 class _Layer(io.RawIOBase):
-    """Bytes from a function, which can be looked at before they are read."""
+    """Bytes from a function, which can be inspected before they are read."""
 
     def __init__(self, source: Callable[[int], bytes]) -> None:
         self._source = source
@@ -148,7 +147,7 @@ class _Layer(io.RawIOBase):
         while not enough(self._start):
             try:
                 chunk = self._source(HEAD)
-            except EOFError:  # a gzip file that is cut off; reading on will say so
+            except EOFError:  # a truncated gzip file; reading on will raise again
                 break
             if not chunk:
                 break
@@ -167,10 +166,14 @@ class _Layer(io.RawIOBase):
 
 
 def unpacked(source: Callable[[int], bytes], path: Path) -> Stream:
-    """Unpack and decode what a function reads, up to so many bytes at a time.
+    """Decompress and decode the bytes that a function reads.
+
+    Args:
+        source: Returns up to the given number of bytes.
+        path: The file, for messages.
 
     Raises:
-        CorpusError: It is not text.
+        CorpusError: The file is not text.
     """
     layer = _Layer(source)
     start = layer.look(_is_enough)
@@ -187,7 +190,7 @@ def unpacked(source: Callable[[int], bytes], path: Path) -> Stream:
 
 
 def bad_byte(error: UnicodeDecodeError) -> int:
-    """Return the byte of the file that could not be decoded, from an error of decoding a stream."""
+    """Return the byte of the file that could not be decoded, from the error of its stream."""
     first, *more = error.object[error.start : error.start + 3]
     code = (more[0] & 0x3F) << 6 | more[1] & 0x3F if first == 0xED and len(more) == 2 else 0
     return code & 0xFF if code >> 8 == (BAD_BYTE & 0xFFF) >> 8 else first
@@ -203,7 +206,7 @@ def _is_json_line(start: bytes) -> bool:
 
 
 def _transcoder(layer: _Layer, encoding: str, skipped: int, path: Path) -> Callable[[int], bytes]:
-    """Return a function that reads UTF-8 from a layer in another encoding."""
+    """Return a function that reads a layer in another encoding as UTF-8."""
     source = io.BufferedReader(layer, CHUNK)
     source.read(skipped)
     decoder = codecs.getincrementaldecoder(encoding)(HANDLER)
@@ -215,7 +218,7 @@ def _transcoder(layer: _Layer, encoding: str, skipped: int, path: Path) -> Calla
             chunk = source.read1(CHUNK)
             try:
                 held = decoder.decode(chunk, final=not chunk).encode("utf-8", "surrogatepass")
-            except UnicodeError as error:  # of a decoder that does not ask what to do
+            except UnicodeError as error:  # from a decoder that ignores error handlers
                 message = f"the file is not {encoding}: {error}"
                 raise CorpusError(Problem("encoding", message, str(path))) from None
             if not chunk:

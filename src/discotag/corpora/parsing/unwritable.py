@@ -1,4 +1,4 @@
-"""What formats refuse to write, because they have no way to say it."""
+"""Checks before writing: what a format cannot represent."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from discotag.corpora.parsing.problems import CorpusError, Problem
 
 
 class Unwritable(CorpusError):
-    """Something that a format has no way to say."""
+    """A part of a document that a format cannot represent."""
 
 
 def unwritable(format: str, what: str) -> Unwritable:
-    """The error for something that a format has no way to say.
+    """Return the error for something that a format cannot represent.
 
     Example:
         >>> print(unwritable("inline", "a sentence without words"))
-        inline: the format cannot hold a sentence without words
+        inline: the format cannot represent a sentence without words
     """
-    return Unwritable(Problem("syntax", f"the format cannot hold {what}", format))
+    return Unwritable(Problem("syntax", f"the format cannot represent {what}", format))
 
 
 def check_words(words: Collection[str], format: str) -> None:
-    """Refuse a sentence without words, and words that white space cannot stand between.
+    """Raise if words cannot be separated by white space, or if there are none.
 
     Raises:
-        Unwritable: There is no word, or one has white space in it or no character.
+        Unwritable: There are no words, or a word is empty or has white space in it.
     """
     if not words:
         raise unwritable(format, "a sentence without words")
@@ -35,10 +35,10 @@ def check_words(words: Collection[str], format: str) -> None:
 
 
 def check_label(label: str, format: str) -> None:
-    """Refuse a label with white space in it.
+    """Raise if a label has white space in it.
 
     Raises:
-        Unwritable: It has some.
+        Unwritable: The label has white space in it.
     """
     if label.split() != [label]:
         raise unwritable(format, f"the label {label!r}, which has white space in it")

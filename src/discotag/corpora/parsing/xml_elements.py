@@ -1,7 +1,7 @@
-"""XML as a stream of elements, each with the line it stands in; safe and bounded.
+"""Read XML as a stream of elements with line numbers, safely and with bounded memory.
 
-A document type may be named, as BioC's files do, but it is never fetched. Files that define
-entities are refused: a few lines of them can stand for gigabytes, or for files of the machine.
+A document type may be named, as in BioC files, but it is never fetched. Files that define entities
+are rejected: a few lines of them can expand to gigabytes, or to files of the machine.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from discotag.corpora.parsing.files import ADVICE, MAX_LINE, opened
 from discotag.corpora.parsing.problems import Malformed, Problem, Report
 
 CHUNK: Final = 1 << 20
-"""Bytes that are parsed at a time. The parser scans again with each chunk what it could not use of
-those before, so that a tag of many chunks takes time in the square of them."""
+"""The number of bytes that are parsed at a time. The parser scans an unfinished tag again with each
+chunk, so that the time for a long tag is quadratic in its number of chunks."""
 
 MAX_ASCII: Final = 0x7F
 
 MAX_DEPTH: Final = 100
-"""Elements inside elements; the formats read here need eight."""
+"""The deepest nesting of elements; the formats need eight levels."""
 
 
 @dataclass(slots=True)
 class Element:
-    """An element with all that is in it.
+    """An element with its content.
 
     Attributes:
-        tag: Its name, without a namespace.
-        attributes: By name.
-        line: Where it begins.
-        children: The elements in it.
-        text: The text in it, that of its children apart.
+        tag: The name, without a namespace.
+        attributes: The attributes by name.
+        line: The line where the element begins.
+        children: The child elements.
+        text: The text, without the text of children.
     """
 
     tag: str
@@ -48,24 +48,24 @@ class Element:
     text: str = ""
 
     def all(self, tag: str) -> Iterator[Element]:
-        """The children of this name."""
+        """Iterate over the children with this name."""
         return (child for child in self.children if child.tag == tag)
 
     def text_of(self, tag: str) -> str | None:
-        """The text of the first child of this name; None if there is none."""
+        """Return the text of the first child with this name, or None."""
         first = next(self.all(tag), None)
         return None if first is None else first.text
 
 
 def elements(path: Path, tags: Collection[str], report: Report) -> Iterator[Element]:
-    """The elements of these names in an XML file, one after the other.
+    """Yield the elements with these names in an XML file, one after the other.
 
-    Memory holds a chunk and the elements that end in it. An element inside another that is wanted
-    comes as its child. A file that is not well-formed is reported, and nothing more is read of it.
+    A chunk of the file and the elements that end in it are kept in memory. An element inside a
+    yielded one is its child. A file that is not well-formed is reported, which ends the iteration.
     """
     with opened(path) as stream:
         builder = _Builder(tags)
-        # What is known of the encoding counts for more than what the file says of itself.
+        # A known encoding has precedence over the one that the file declares.
         known = None if stream.encoding is None else "utf-8"
         parser = DefusedXMLParser(target=builder, encoding=known)
         expat = builder.expat = parser.parser
@@ -79,7 +79,7 @@ def elements(path: Path, tags: Collection[str], report: Report) -> Iterator[Elem
                 held = len(chunk) if finished else held + len(chunk)
                 yield from finished
                 if held > MAX_LINE:
-                    raise _TooLong(f"there is no end to an element after {MAX_LINE >> 20} MiB")
+                    raise _TooLong(f"an element is longer than {MAX_LINE >> 20} MiB")
             parser.close()
         except (ParseError, DefusedXmlException, Malformed, ValueError, LookupError) as error:
             yield from builder.taken()
@@ -91,11 +91,11 @@ def elements(path: Path, tags: Collection[str], report: Report) -> Iterator[Elem
 
 
 class _TooLong(Malformed):
-    """An element that does not end."""
+    """An element that exceeds the bound."""
 
 
 class _Builder:
-    """Keeps the elements that are wanted while the parser tells of them."""
+    """Builds the wanted elements from the events of the parser."""
 
     def __init__(self, tags: Collection[str]) -> None:
         self.expat: Any = None  # the parser, which knows the line
@@ -109,7 +109,7 @@ class _Builder:
         if not self._open and name not in self._tags:
             return
         if len(self._open) >= MAX_DEPTH:
-            raise Malformed(f"elements stand in each other over {MAX_DEPTH} deep")
+            raise Malformed(f"elements are nested more than {MAX_DEPTH} deep")
         element = Element(name, attributes, self.expat.CurrentLineNumber)
         if self._open:
             self._open[-1].children.append(element)
@@ -129,7 +129,7 @@ class _Builder:
             self._finished.append(element)
 
     def close(self) -> None:
-        """The parser asks for this at the end."""
+        """Do nothing; the parser calls this at the end."""
 
     def taken(self) -> list[Element]:
         finished, self._finished = self._finished, []
@@ -137,9 +137,9 @@ class _Builder:
 
 
 def _explained(error: Exception, bad: int) -> tuple[str, str]:
-    """The kind of problem and a line about it, for an error at a byte of the file."""
+    """Return the kind of problem and a message, for an error at a byte of the file."""
     if isinstance(error, DefusedXmlException):
-        return "syntax", "the file defines entities, which is not safe; it is not read"
+        return "syntax", "the file defines entities, which is not safe; remove them to read it"
     if isinstance(error, _TooLong):
         return "too_long", str(error)
     if not isinstance(error, ParseError):

@@ -1,10 +1,10 @@
 """CADEC: patients' posts on side effects, from the archive of the CSIRO portal.
 
-`text/NAME.txt` has a sentence a line; `original/NAME.ann` has a mention a line, in brat's way:
-`T1`, the label with the characters of each fragment, and the words of the mention.
+`text/NAME.txt` has one sentence per line; `original/NAME.ann` has one mention per line in brat's
+format: `T1`, the label with the offsets of each fragment, and the text of the mention.
 
-A mention that reaches across lines joins them to one sentence. The same mention twice is kept, as
-the published counts have it. Both are counted.
+A mention that reaches across lines joins them to one sentence. A mention that is given twice is
+kept twice, as in the published counts. Both are counted.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ PUBLISHED_PARTS: Final = {
         "discontinuous_mentions": 94,
     },
 }
-"""Of ADR alone, as Dai et al. (2020) prepared it; words and mentions before splitting."""
+"""The counts of ADR in the data of Dai et al. (2020); words and mentions before splitting."""
 
 
 def cook(source: Path, order: Order) -> Prepared:
-    """The posts in the parts that `order.splits` lists, or all together if it lists none.
+    """Return the posts in the parts that `order.splits` lists, or in one part without lists.
 
     Raises:
         CorpusError: The source has no folders `text` and `original`, or a list cannot be read.
@@ -80,18 +80,18 @@ def cook(source: Path, order: Order) -> Prepared:
             part = split.get(path.stem) if split else ALL
             if part is None:
                 facts["documents in no list, left out"] += 1
-                message = "no list of --splits has this document; it is left out"
+                message = "the document is in no list of --splits; it is left out"
                 problems.append(Problem("missing", message, path.name))
             else:
                 parts[part].append(document)
         here = {path.stem for path in texts}
         problems.extend(
-            Problem("missing", "there are annotations but no text", path.name)
+            Problem("missing", "the annotations have no text", path.name)
             for path in sorted(root.glob(f"{ANNOTATIONS}/[!.]*.ann"))
             if path.stem not in here
         )
     for name in sorted(split.keys() - here):
-        message = f"it is listed for {split[name]} but is not in the corpus"
+        message = f"the document is listed for {split[name]} but is not in the corpus"
         problems.append(Problem("missing", message, name))
     expected = {}
     if order.labels == ("ADR",):
@@ -108,7 +108,7 @@ RECIPE: Final = Recipe(
     labels=LABELS,
     default_labels=("ADR",),
     cook=cook,
-    splits="documents of train, dev and test, a name a line; without it all go to all.jsonl",
+    splits="documents of train, dev and test, one name per line; without it all go to all.jsonl",
 )
 
 
@@ -118,12 +118,12 @@ def _is_wanted(name: str) -> bool:
 
 
 def _root(source: Path, folder: Path) -> Path:
-    """The folder that has the two others in it, wherever in the source it is."""
+    """Return the folder in the source that contains the two others."""
     for found in (folder / ANNOTATIONS, *sorted(folder.rglob(ANNOTATIONS))):
         hidden = is_hidden(found.relative_to(folder))
         if found.is_dir() and (found.parent / TEXTS).is_dir() and not hidden:
             return found.parent
-    message = f"there are no folders {TEXTS}/ (*.txt) and {ANNOTATIONS}/ (*.ann) side by side in it"
+    message = f"no folder has both {TEXTS}/ (*.txt) and {ANNOTATIONS}/ (*.ann)"
     raise CorpusError(Problem("missing", f"{message}; is this CADEC?", str(source)))
 
 
@@ -135,7 +135,7 @@ def _document(
         return None
     annotations = root / ANNOTATIONS / f"{path.stem}.ann"
     if not annotations.is_file():
-        message = f"there is no {annotations.name} for this text; it is left out"
+        message = f"{annotations.name} is missing; the text is left out"
         report(Problem("missing", message, path.name))
         return None
     marks: list[Marked] = []
@@ -156,7 +156,7 @@ def _document(
 
 
 def _marks(path: Path, text: str, report: Report) -> Iterator[Marked]:
-    """The mentions of a file; notes and whatever else brat writes are passed over."""
+    """Yield the mentions of a file, without the notes and relations of brat."""
     for number, line in lines(path, report):
         if line is None or not line.startswith("T"):
             continue
