@@ -11,11 +11,13 @@ import typer
 from typer.testing import CliRunner
 
 from discotag.cli.corpus_prepare import prepare
+from discotag.cli.messages import set_verbosity
 from discotag.corpora import CorpusError, read
 
 runner = CliRunner()
 app = typer.Typer(pretty_exceptions_enable=False)
 app.command("prepare")(prepare)
+set_verbosity()  # as the whole command line does
 
 
 @pytest.fixture
