@@ -17,7 +17,8 @@ from itertools import product
 
 from discotag import Document, Mention
 from discotag.lexicon import Lexicon
-from discotag.words import Marked, Splitter
+from discotag.marks import Marked
+from discotag.words import Splitter
 
 LABEL = "ADR"
 

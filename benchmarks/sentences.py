@@ -25,8 +25,9 @@ from discotag import Document
 from discotag.corpora.recipes import craft, psytar
 from discotag.corpora.recipes.offsets import crosses
 from discotag.corpora.recipes.recipe import Order, Recipe
+from discotag.marks import spelled
 from discotag.mentions import Fragment
-from discotag.words import LANGUAGE, WIDE_SPACE, Splitter, spelled
+from discotag.words import LANGUAGE, WIDE_SPACE, Splitter
 
 RESULTS = Path(__file__).parent / "results"
 SOURCES = {"PsyTAR": (psytar.RECIPE, "PsyTAR_dataset.xlsx"),

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from hypothesis import strategies as st
 
 from discotag import Document, Mention, Sentence
-from discotag.words import Marked, Splitter, spelled
+from discotag.marks import Marked, spelled
+from discotag.words import Splitter
 
 AS_WRITTEN = Splitter("lines", "spaces")
 """Gives the words of a document back that was written out without a text of its own."""

@@ -11,7 +11,8 @@ from discotag.blocks import blocks
 from discotag.corpora.recipes import psytar
 from discotag.corpora.recipes.offsets import crosses
 from discotag.corpora.recipes.recipe import Order
-from discotag.words import Splitter, spelled
+from discotag.marks import spelled
+from discotag.words import Splitter
 from real_corpora import CORPORA, needs_corpora
 
 LONG = "The first few weeks on this drug went by without much trouble at all"

@@ -5,8 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from any_corpora import TEXTS, marks
-from discotag import DiscotagError, Document, InvalidMention, Mention, Sentence
-from discotag.words import InvalidText, Marked, Splitter, spelled, word_runs
+from discotag import DiscotagError, InvalidMention, Mention
+from discotag.marks import Marked
+from discotag.words import InvalidText, Splitter
 
 SPLITTERS = [
     Splitter(sentences, words)
@@ -218,27 +219,9 @@ def test_halves_of_characters_are_refused():
 
 
 def test_unknown_ways_to_split_are_refused():
-    with pytest.raises(DiscotagError, match="sentences can be auto, lines, whole; got 'word'"):
+    with pytest.raises(
+        DiscotagError, match="sentences must be one of auto, lines, whole; got 'word'"
+    ):
         Splitter("word")
-    with pytest.raises(DiscotagError, match="words can be"):
+    with pytest.raises(DiscotagError, match="words must be one of"):
         Splitter(words="letters")
-
-
-def test_word_runs():
-    starts, ends = [0, 5, 10], [4, 9, 13]
-    assert word_runs([(4, 5)], starts, ends) == ()
-    assert word_runs([(1, 2), (2, 3)], starts, ends) == ((0, 1),)
-    assert word_runs([(0, 4), (10, 13)], starts, ends) == ((0, 1), (2, 3))
-    assert word_runs([(0, 13)], starts, ends) == ((0, 3),)
-    assert word_runs([(0, 13), (5, 9)], starts, ends) == ((0, 3),)
-
-
-def test_spelling_out():
-    document = Document(
-        [Sentence(["Sore", "toes"], [Mention("ADR", [(0, 2)], score=0.5)]), Sentence(["Tired"])]
-    )
-    text, found = spelled(document)
-    assert text == "Sore toes\nTired"
-    assert found == [Marked("ADR", ((0, 9),), 0.5)]
-    known = Splitter().document("Sore  toes.", [Marked("ADR", ((6, 10),))])
-    assert spelled(known) == ("Sore  toes.", [Marked("ADR", ((6, 10),))])

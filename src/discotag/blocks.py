@@ -12,39 +12,39 @@ from discotag.mentions import Fragment
 LINE_END: Final = re.compile(r"\r\n|\n|\r")
 
 NUMBERED: Final = re.compile(r"\s*+(\d{1,2})\.(?!\d)\s*+(?=\S)")
-"""`1.`, but neither `1.5` nor a year."""
+"""Matches `1.`, but neither `1.5` nor a year."""
 
 LETTERED: Final = re.compile(
     r"\s*+(\d{1,2}|[a-z]|[ivx]{2,4})\)(?![.,;:)\]])\s*+(?=\S)", re.IGNORECASE
 )
-"""`1)`, `a)` or `ii)`; with punctuation after it, the parenthesis ends something else."""
+"""Matches `1)`, `a)` or `ii)`, unless punctuation follows, as after any other parenthesis."""
 
 FIRST: Final = ("1", "a", "i")
-"""What a list begins with."""
+"""The markers of first list items."""
 
 BULLET: Final = re.compile(r"\s*+(?:[•‣▪●◦]\s*+|(?P<dash>[-–*·])\s++)(?=\S)")
-"""`•`, or `- ` or `* `: a sign that also occurs inside sentences needs a space after it."""
+"""Matches `•`, `- ` or `* `; characters that also occur in sentences need a space after them."""
 
 TITLE: Final = r"\s*+([^\W\d_]{2,}+(?:[ /&-]{1,3}+[^\W\d_]++){0,4}+)"
-"""Up to five words. The first has two letters or more: *I* does not begin a heading."""
+"""Matches up to five words. The first has at least two letters: *I* begins no heading."""
 
 HEADING: Final = re.compile(rf"{TITLE} ?:(?=\s|\Z)")
 CAPITALS: Final = re.compile(rf"{TITLE}\s*+\Z")
 
 UNCLOSED: Final = re.compile(r"(?<![:;=-])\([^()]*+\Z")
-"""A parenthesis that is still open at the end of a line; the one of `:(` is not."""
+"""Matches a parenthesis that is open at the end of a line, but not `:(`."""
 
 WRAPPED: Final = 60
-"""Characters: text is seldom wrapped at fewer."""
+"""The smallest width, in characters, at which text is usually wrapped."""
 
 
 class Block(NamedTuple):
-    """Characters of a text that no sentence crosses, without a line end around them.
+    """A range of characters that no sentence crosses, without surrounding line ends.
 
     Attributes:
-        start: Where it begins.
-        words: Where its words begin, after the marker of a list item.
-        end: Where it ends.
+        start: The start of the block.
+        words: The start of its words, after the marker of a list item.
+        end: The end of the block.
     """
 
     start: int
@@ -64,10 +64,10 @@ def line_ranges(text: str) -> list[Fragment]:
 
 
 def blocks(text: str) -> Iterator[Block]:
-    r"""Yield the blocks of a text in order; only white space is between them.
+    r"""Yield the blocks of a text in order; only white space separates them.
 
     A block begins after a blank line, at a list item, at a heading, and after a heading that has
-    the line to itself. Any other line continues the block, so that wrapped prose stays together.
+    its own line. Any other line continues the block, so that wrapped prose stays together.
 
     Example:
         >>> text = "Works well.\nCONS: tired\n1) sore\ntoes"
@@ -94,12 +94,12 @@ def blocks(text: str) -> Iterator[Block]:
 
 
 def _markers(lines: Sequence[str]) -> Iterator[int]:
-    """Yield how many characters of each line are the marker of a list item; 0 if it is none."""
+    """Yield for each line the length of its list marker, 0 if it has none."""
     sequence = _in_sequence(lines)
     before, in_list = "", False
     for number, line in enumerate(lines):
         if found := NUMBERED.match(line):
-            # A sentence, too, can end with a number that begins a line: "from 5 to\n10. Then".
+            # A sentence can also end with a number at the start of a line: "from 5 to\n10. Then".
             is_item = number in sequence or not before.strip()
         elif found := LETTERED.match(line):
             # "(see figure\n1) shows", and "on day 4 or\n5) in the morning"
@@ -117,7 +117,7 @@ def _markers(lines: Sequence[str]) -> Iterator[int]:
 
 
 def _in_sequence(lines: Sequence[str]) -> set[int]:
-    """Return the lines that begin with `1.`, `2.` and so on, if there are two or more in a row."""
+    """Return the lines that begin with consecutive numbers, such as `1.` and `2.`."""
     numbers = [
         (line, int(found[1])) for line, found in enumerate(map(NUMBERED.match, lines)) if found
     ]
@@ -130,15 +130,15 @@ def _in_sequence(lines: Sequence[str]) -> set[int]:
 
 
 def _goes_on(before: str, first: str, in_list: bool) -> bool:
-    r"""Return whether a dash goes on with the sentence of the line before it.
+    r"""Return whether a line that begins with a dash continues the sentence of the line before.
 
-    That is so in a range, "10\n- 20 mg", and where a long line of prose was wrapped ahead of a
-    dash, "\n- or so I thought -".
+    It does in a range, "10\n- 20 mg", and where a long line of prose was wrapped before a dash,
+    "\n- or so I thought -".
 
     Args:
         before: The line before the dash.
         first: The character after the dash.
-        in_list: Whether a list item is before it in its paragraph, or in the next line.
+        in_list: Whether its paragraph has a list item before it, or in the next line.
     """
     if first.isdigit():
         return before.rstrip()[-1:].isdigit()
@@ -146,15 +146,15 @@ def _goes_on(before: str, first: str, in_list: bool) -> bool:
 
 
 def _may_be_wrapped(line: str) -> bool:
-    """Return whether a line may have ended because it was full, in the middle of a sentence."""
+    """Return whether a line may have been wrapped in the middle of a sentence."""
     return len(line) >= WRAPPED and not line.rstrip().endswith((".", "!", "?", ":", ";"))
 
 
 def _heading(line: str, following: str) -> int:
-    """Return how many characters of a line are a heading; 0 if it has none.
+    """Return the length of the heading of a line, 0 if it has none.
 
-    A heading begins with a capital and ends with a colon: "Side effects: none". One in capitals
-    needs no colon if a line of other letters follows it. It must have the line to itself.
+    A heading begins with a capital and ends with a colon: "Side effects: none". A heading in
+    capitals on its own line needs no colon if the next line is not in capitals.
     """
     if (found := HEADING.match(line)) and found[1][0].isupper():
         return found.end()

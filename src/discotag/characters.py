@@ -1,10 +1,10 @@
-"""Characters that a terminal would obey rather than show."""
+"""Control characters, which a terminal would interpret instead of showing."""
 
 from __future__ import annotations
 
 
 def printable(text: str, *, keep: str = "") -> str:
-    r"""Return the text with what would move the cursor or change colours made visible.
+    r"""Replace characters that would move the cursor or change colours by a visible dot.
 
     Args:
         text: The text.

@@ -57,7 +57,7 @@ def test_text_is_cut_by_options_and_its_loss_told_of(tmp_path):
     source.write_text('{"id": "d", "text": "Can\'t sleep.\\nSore.", "mentions": []}\n')
     done = run(source, "-", "--to", "inline", "--sentences", "lines", "--words", "spaces")
     assert done.stdout == "Can't sleep.\n\n\nSore.\n\n\n"
-    assert "texts, ids and borders of 1 documents are not in it" in done.stderr
+    assert "texts, ids and boundaries of 1 documents are lost" in done.stderr
 
 
 def test_bad_input_leaves_nothing_unless_skipped(tmp_path):
@@ -65,12 +65,12 @@ def test_bad_input_leaves_nothing_unless_skipped(tmp_path):
     source.write_text("sore toes\n0,1 ADR|7,7 ADR\n\n" * 30)
     done = run(source, target)
     assert done.exit_code == 1
-    assert "in.txt:2: '7,7 ADR' reaches past the sentence" in str(done.exception)
+    assert "in.txt:2: '7,7 ADR': fragment 7:8 is outside the sentence" in str(done.exception)
     assert [path.name for path in tmp_path.iterdir()] == ["in.txt"]
     done = run(source, target, "--skip-bad")
     assert done.exit_code == 0
     assert done.stderr.count("left out: ") == 20
-    assert "… and 10 problems more" in done.stderr
+    assert "… and 10 more problems" in done.stderr
     assert "left out with errors: 30" in done.stderr
     assert sum(len(each.mentions) for each in read(target)) == 30
 
@@ -80,7 +80,7 @@ def test_what_a_format_cannot_hold(tmp_path):
     source.write_text('{"sentences": [{"words": ["two words"]}]}\n')
     done = run(source, target)
     assert done.exit_code == 1
-    assert "the format cannot hold the word 'two words'" in str(done.exception)
+    assert "the format cannot represent the word 'two words'" in str(done.exception)
     assert not target.exists()
 
 
@@ -105,11 +105,11 @@ def test_nothing_is_overwritten(source, tmp_path):
 @pytest.mark.parametrize(
     ("target", "options", "message"),
     [
-        ("out.pdf", [], "no format is known by this ending; say --to with one of"),
-        ("out", [], "no format is known by this ending"),
-        ("out.xml", ["--to", "knowtator"], "knowtator can be read, not written"),
-        ("out.jsonl", ["--to", "odd"], "unknown format; there are"),
-        ("out.jsonl", ["--from", "odd"], "unknown format; there are"),
+        ("out.pdf", [], "no format has this ending; use --to with one of"),
+        ("out", [], "no format has this ending"),
+        ("out.xml", ["--to", "knowtator"], "knowtator can only be read, not written"),
+        ("out.jsonl", ["--to", "odd"], "unknown format; known formats are"),
+        ("out.jsonl", ["--from", "odd"], "unknown format; known formats are"),
         ("folder", ["--to", "jsonl"], "folder is a folder; jsonl is written to a file"),
         ("none/out.jsonl", [], "no such file or directory"),
     ],
@@ -136,7 +136,7 @@ def test_a_folder_is_brat(source, tmp_path):
 
 def test_mentions_that_bio_cannot_hold(source, tmp_path):
     done = run(source, tmp_path / "out.conll")
-    assert "cannot hold mention ADR 'pain in légs'" in str(done.exception)
+    assert "cannot represent mention ADR 'pain in légs'" in str(done.exception)
     assert [path.name for path in tmp_path.iterdir()] == ["in.txt"]
 
 
@@ -165,7 +165,7 @@ def test_fields_of_documents_are_kept_or_told_of(tmp_path):
         done = run(source, f"{tmp_path}/{name}")
         assert done.exit_code == 0
         assert "does not keep these fields of documents: rating (2), drug (1)" in done.stderr
-        assert "does not keep scores: 1 documents have some" in done.stderr
+        assert "does not keep scores, which 1 documents have" in done.stderr
 
 
 def test_ids_that_occur_twice_are_told_of(tmp_path):
@@ -173,9 +173,9 @@ def test_ids_that_occur_twice_are_told_of(tmp_path):
     source.write_text('{"id": 1, "text": "Sore"}\n{"id": 1, "text": "Fine"}\n')
     done = run(source, tmp_path / "out.jsonl")
     assert done.exit_code == 0
-    assert f"warning: {source}:2: the document at {source}:1 has the id '1', too" in done.stderr
+    assert f"warning: {source}:2: the document at {source}:1 also has the id '1'" in done.stderr
     assert len(list(read(tmp_path / "out.jsonl"))) == 2
-    assert "two documents are called '1'" in str(run(source, f"{tmp_path}/brat/").exception)
+    assert "two documents have the id '1'" in str(run(source, f"{tmp_path}/brat/").exception)
 
 
 def test_encodings(tmp_path):
@@ -187,7 +187,7 @@ def test_encodings(tmp_path):
     assert run(source, target, "--encoding", "windows-1252").exit_code == 0
     assert [document.text for document in read(target)] == ["Müde"]
     message = str(run(source, target, "--force", "--encoding", "klingon").exception)
-    assert message.startswith("'klingon' is not the name of an encoding")
+    assert message.startswith("unknown encoding 'klingon'")
 
 
 def test_files_of_a_folder_that_cannot_be_read(tmp_path):

@@ -11,11 +11,13 @@ import typer
 from typer.testing import CliRunner
 
 from discotag.cli.corpus_prepare import prepare
+from discotag.cli.messages import set_verbosity
 from discotag.corpora import CorpusError, read
 
 runner = CliRunner()
 app = typer.Typer(pretty_exceptions_enable=False)
 app.command("prepare")(prepare)
+set_verbosity()  # as the whole command line does
 
 
 @pytest.fixture
@@ -75,7 +77,7 @@ def test_json(packed: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["conll", "a", "b"], "there is no recipe for 'conll'"),
+        (["conll", "a", "b"], "unknown corpus 'conll'"),
         (["cadec", "a", "b", "--labels", "ADR,,Drug"], "--labels needs names"),
         (["cadec", "a"], "Missing argument"),
     ],
@@ -89,7 +91,7 @@ def test_bad_usage(arguments: list[str], message: str) -> None:
 def test_bad_input(tmp_path: Path) -> None:
     result = runner.invoke(app, ["psytar", str(tmp_path / "none.xlsx"), str(tmp_path / "out")])
     assert isinstance(result.exception, CorpusError)
-    assert str(result.exception).endswith("none.xlsx: there is no such file")
+    assert str(result.exception).endswith("none.xlsx: no such file")
 
 
 def test_help_shows_examples() -> None:

@@ -70,7 +70,7 @@ def test_sentences_that_are_documents_and_parts_without_any(tmp_path):
     source.write_text("sore toes\n0,1 ADR\n\n")
     done = run(source, tmp_path / "out")
     assert done.exit_code == 0
-    assert "each sentence is a document of its own here" in done.stderr
+    assert "each sentence is a document in this corpus" in done.stderr
     assert "the part dev is empty" in done.stderr
 
 
@@ -98,10 +98,10 @@ def test_nothing_is_overwritten(source, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--parts", "train"], "a part looks like train=0.8"),
-        (["--parts", "../x=1"], "cannot be the name of a file"),
-        (["--parts", "=1"], "cannot be the name of a file"),
-        (["--to", "knowtator"], "knowtator can be read, not written"),
+        (["--parts", "train"], "a part must look like train=0.8"),
+        (["--parts", "../x=1"], "cannot be used as a file name"),
+        (["--parts", "=1"], "cannot be used as a file name"),
+        (["--to", "knowtator"], "knowtator can only be read, not written"),
         (["--to", "odd"], "unknown format"),
     ],
 )
@@ -119,7 +119,7 @@ def test_standard_input_and_files_in_the_way(source, tmp_path):
     empty = tmp_path / "empty.jsonl"
     empty.write_text("")
     done = run(empty, tmp_path / "out", "--format", "jsonl")
-    assert "there is no document to split" in str(done.exception)
+    assert "no documents to split" in str(done.exception)
 
 
 def test_fields_are_kept_and_repeated_ids_told_of(tmp_path):
@@ -127,8 +127,8 @@ def test_fields_are_kept_and_repeated_ids_told_of(tmp_path):
     source.write_text("".join(f'{{"id": {n % 9}, "text": "Sore", "n": {n}}}\n' for n in range(10)))
     done = run(source, tmp_path / "out")
     assert done.exit_code == 0
-    assert f"warning: {source}:10: the document at {source}:1 has the id '0', too" in done.stderr
-    assert "some documents have the same id: they may fall into different parts" in done.stderr
+    assert f"warning: {source}:10: the document at {source}:1 also has the id '0'" in done.stderr
+    assert "some documents have the same id: they may be in different parts" in done.stderr
     found = [each.extra["n"] for path in (tmp_path / "out").iterdir() for each in read(path)]
     assert sorted(found) == list(range(10))
     done = run(source, tmp_path / "brat", "--to", "bioc-json")

@@ -122,14 +122,14 @@ def test_standard_input(gold, predicted):
     assert json.loads(done.stdout)["sentences"] == 2
     done = run("-", predicted, "--other", predicted)
     assert done.exit_code == 2
-    assert "can be read only once" in done.output
+    assert "can only be read once" in done.output
 
 
 def test_without_scipy_there_are_no_intervals(gold, predicted, monkeypatch):
     for name in ("scipy", "scipy.stats", "scipy.sparse"):
         monkeypatch.setitem(sys.modules, name, None)
     done = ok(gold, predicted, "--json")
-    assert "figures alone: " in done.stderr
+    assert "no intervals: " in done.stderr
     assert "pip install 'discotag[corpora]'" in done.stderr
     assert "intervals" not in json.loads(done.stdout)["slices"]["all"]["micro"]
     done = ok(gold, predicted, "--other", predicted, "--no-intervals")
@@ -142,7 +142,7 @@ def test_one_sentence_is_scored(tmp_path):
     path.write_text("sore arm\n0,1 ADR\n\n", "utf-8")
     done = ok(path, path)
     assert "100.00" in done.stdout
-    assert "figures alone: intervals need two or more units" in done.stderr
+    assert "no intervals: intervals need at least two units" in done.stderr
 
 
 def test_bad_input_is_one_line(gold, predicted, tmp_path):
@@ -157,7 +157,7 @@ def test_bad_input_is_one_line(gold, predicted, tmp_path):
     assert failure(gold, predicted, "--other", other).startswith(str(other))
     empty = tmp_path / "empty.jsonl"
     empty.write_text('{"discotag": 1, "sentences": []}\n', "utf-8")
-    assert failure(empty, empty) == f"{empty}: there is no sentence to score"
+    assert failure(empty, empty) == f"{empty}: no sentences to score"
 
 
 def test_encodings_and_ids_that_occur_twice(tmp_path):
@@ -166,8 +166,8 @@ def test_encodings_and_ids_that_occur_twice(tmp_path):
         path.write_bytes('{"id": 1, "text": "Müde"}\n{"id": 1, "text": "Träge"}\n'.encode("cp1252"))
     assert "use --encoding windows-1252" in failure(gold, predicted)
     done = ok(gold, predicted, "--encoding", "cp1252", "--no-intervals")
-    assert done.stderr.count("duplicate_id (an id that two documents") == 2
-    assert f"; first {gold}:2: the document at {gold}:1 has the id '1', too" in done.stderr
+    assert done.stderr.count("duplicate_id (an id of two documents") == 2
+    assert f"; first {gold}:2: the document at {gold}:1 also has the id '1'" in done.stderr
 
 
 def test_names_of_files_cannot_move_the_cursor(gold, tmp_path):

@@ -55,7 +55,7 @@ def test_bad_lines(meta, tmp_path):
     assert done.exit_code == 0
     assert json.loads(done.stdout)["bad"] == SHOWN_PROBLEMS + 5
     assert done.stderr.count("MRCONSO.RRF:") == SHOWN_PROBLEMS
-    assert "left out: 5 lines more" in done.stderr
+    assert "left out: 5 more lines" in done.stderr
 
 
 def test_match_with_the_default_lexicon():

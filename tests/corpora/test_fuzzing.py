@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from discotag.corpora import FORMATS, CorpusError, read
-from discotag.corpora.problems import KINDS
+from discotag.corpora.parsing.problems import KINDS
 from samples import DATA, SAMPLES
 
 fuzz = settings(

@@ -66,11 +66,11 @@ def test_ids_are_unique(tmp_path):
 
 def test_a_file_given_twice_is_refused(tmp_path):
     make(tmp_path, "a.txt")
-    assert "a.txt: this is given twice" in refused(tmp_path, tmp_path / "a.txt")
-    assert "a.txt: this is given twice" in refused(tmp_path / "a.txt", tmp_path / "." / "a.txt")
-    assert "this is given twice" in refused("-", "-")
+    assert "a.txt: the file is given twice" in refused(tmp_path, tmp_path / "a.txt")
+    assert "a.txt: the file is given twice" in refused(tmp_path / "a.txt", tmp_path / "." / "a.txt")
+    assert "the file is given twice" in refused("-", "-")
     (tmp_path / "link.txt").symlink_to(tmp_path / "a.txt")
-    assert "a.txt: this is given twice" in refused(tmp_path)
+    assert "a.txt: the file is given twice" in refused(tmp_path)
 
 
 def test_packed_and_odd_names(tmp_path):
@@ -121,7 +121,7 @@ def test_what_is_left_out_of_a_folder_is_reported(tmp_path):
     (tmp_path / "d.txt").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
     assert "d.txt" in refused(tmp_path)  # what looks like text by its name is not passed over
     assert (
-        "there is no file in this folder" in refused(tmp_path / "empty")
+        "the folder has no files" in refused(tmp_path / "empty")
         if ((tmp_path / "empty").mkdir() is None)
         else ""
     )

@@ -2,8 +2,8 @@
 
 import pytest
 
+from discotag.corpora.formats.jsonl import to_line
 from discotag.corpora.jobs import JobError, check_same, compared, locked, record, repair
-from discotag.corpora.jsonl import to_line
 from discotag.words import Splitter
 from locks import held
 
@@ -32,7 +32,7 @@ def test_a_lock_ends_with_its_process(tmp_path):
 
 
 def test_no_place_to_write(tmp_path):
-    with pytest.raises(JobError, match="there is no folder"), locked(tmp_path / "no" / "out.jsonl"):
+    with pytest.raises(JobError, match="does not exist"), locked(tmp_path / "no" / "out.jsonl"):
         pass
 
 
@@ -46,10 +46,10 @@ def test_settings_must_be_the_same(tmp_path):
     message = str(caught.value)
     assert "--min-score was 0.5, now 0.0; new was None, now 1" in message
     assert "model" not in message
-    with pytest.raises(JobError, match="there is no record of its settings"):
+    with pytest.raises(JobError, match="has no record of its settings"):
         check_same(tmp_path / "other.jsonl", settings)
     (tmp_path / ".out.jsonl.job.json").write_text("[")
-    with pytest.raises(JobError, match="there is no record of its settings"):
+    with pytest.raises(JobError, match="has no record of its settings"):
         check_same(out, settings)
 
 

@@ -84,7 +84,7 @@ def test_sentences_without_a_document_are_noticed():
 def test_parse_parts():
     assert parse_parts("train=8, test=2") == {"train": 8, "test": 2}
     for bad in ("train", "train=", "train=0", "train=-1", "train=nan", "train=inf", "", "a=1,,b=1"):
-        with pytest.raises(InvalidParts, match="a part looks like train=0.8"):
+        with pytest.raises(InvalidParts, match="a part must look like train=0.8"):
             parse_parts(bad)
     with pytest.raises(InvalidParts, match="given twice"):
         parse_parts("a=1,a=2")

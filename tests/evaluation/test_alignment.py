@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from discotag import Document, Mention, Sentence
 from discotag.evaluation import AlignmentError, align
-from discotag.words import Marked, Splitter
+from discotag.marks import Marked
+from discotag.words import Splitter
 
 
 def sentence(words, *mentions):
@@ -189,18 +190,18 @@ def test_documents_in_order_are_streamed():
         ),
         (
             [document(sentence("sore arm today"), id="a")],
-            "the predictions end where the gold goes on with 'no' (document 1 ('a'), sentence 2, "
-            "word 1)",
+            "the predictions end where the gold continues with 'no' (document 1 ('a'), sentence "
+            "2, word 1)",
         ),
         (
             [GOLD, document(sentence("and more"), id="b")],
-            "the gold ends where the predictions go on with 'and' (document 2 ('b'), sentence 1, "
-            "word 1)",
+            "the gold ends where the predictions continue with 'and' (document 2 ('b'), sentence "
+            "1, word 1)",
         ),
         (
             [],
-            "the predictions end where the gold goes on with 'sore' (document 1 ('a'), sentence 1, "
-            "word 1)",
+            "the predictions end where the gold continues with 'sore' (document 1 ('a'), sentence "
+            "1, word 1)",
         ),
     ],
 )
@@ -212,9 +213,13 @@ def test_the_first_difference_is_named(predicted, message):
 
 def test_documents_on_one_side_only():
     one, two, three = (document(sentence(w), id=w) for w in ("a", "b", "c"))
-    with pytest.raises(AlignmentError, match=r"document 3 \('c'\) of the gold is not in the pred"):
+    with pytest.raises(
+        AlignmentError, match=r"document 3 \('c'\) of the gold is missing in the pred"
+    ):
         list(align([one, two, three], [two, one]))
-    with pytest.raises(AlignmentError, match=r"document 3 \('c'\) of the predictions is not in"):
+    with pytest.raises(
+        AlignmentError, match=r"document 3 \('c'\) of the predictions is missing in"
+    ):
         list(align([one, two], [two, one, three]))
 
 

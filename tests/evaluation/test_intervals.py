@@ -136,7 +136,7 @@ def test_p_values_of_both_means_are_exact(seed):
 
 
 def test_what_cannot_be_compared():
-    with pytest.raises(EvaluationError, match="two or more units to draw from, got 1"):
+    with pytest.raises(EvaluationError, match="at least two units, got 1"):
         intervals([{}])
     with pytest.raises(EvaluationError, match="one system has 1 units and the other 2"):
         compare([{}], [{}, {}])

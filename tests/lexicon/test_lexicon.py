@@ -158,14 +158,17 @@ HEAD = HEADER.encode() + b"\n"
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "terms.tsv: there is no term in it"),
-        (HEAD, "terms.tsv: there is no term in it"),
-        (b"toe\n", "terms.tsv:1: no lexicon file, its first line must be '# discotag lexicon 1'"),
-        (b"# discotag lexicon 2\ntoe\n", "terms.tsv:1: no lexicon file"),
+        (b"", "terms.tsv: the file has no terms"),
+        (HEAD, "terms.tsv: the file has no terms"),
+        (
+            b"toe\n",
+            "terms.tsv:1: not a lexicon file; its first line must be '# disco",
+        ),
+        (b"# discotag lexicon 2\ntoe\n", "terms.tsv:1: not a lexicon file"),
         (HEAD + b"toe\n\xff\xfe\n", "terms.tsv:3: byte 0 is not UTF-8"),
-        (HEAD + b"toe\tF1\tmore\n", "terms.tsv:2: 3 columns, but a line is a term, tab, source"),
+        (HEAD + b"toe\tF1\tmore\n", "terms.tsv:2: expected a term and a source"),
         (HEAD + b"toe\n\tF1\n", "terms.tsv:3: the term '' has neither letters nor digits"),
-        (HEAD + b"a" * (MAX_LINE + 1), f"terms.tsv:2: a line of more than {MAX_LINE} bytes"),
+        (HEAD + b"a" * (MAX_LINE + 1), f"terms.tsv:2: the line is longer than {MAX_LINE} bytes"),
     ],
 )
 def test_says_what_is_wrong_with_a_file(tmp_path, content, message):

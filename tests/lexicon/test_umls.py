@@ -77,9 +77,9 @@ def test_body_parts_in_english_without_abbreviations(tmp_path, compress, end):
 
 
 BAD = [
-    ("C0000001|ENG|too|short|", "4 fields that end with '|', there should be 18"),
-    ("", "0 fields"),
-    (conso("C0000001", "a|b"), "19 fields"),
+    ("C0000001|ENG|too|short|", "expected 18 fields that end with '|', got 4"),
+    ("", "expected 18 fields that end with '|', got 0"),
+    (conso("C0000001", "a|b"), "expected 18 fields that end with '|', got 19"),
     (conso("C0000001", "?").encode().replace(b"?", b"\xff"), "the name is not UTF-8"),
     (conso("C0000001", ""), "the name has neither letters nor digits"),
     (conso("C0000001", "a" * MAX_LINE), f"the line has more than {MAX_LINE} bytes"),
@@ -115,7 +115,7 @@ def test_bad_lines_are_left_out_and_counted(tmp_path):
     ("change", "message"),
     [
         ({"types": [sty("C0000001", "T047")]}, "MRSTY.RRF: no concept has one of the types"),
-        ({"names": NAMES[2:5]}, "MRCONSO.RRF: no English name of a body part is in it"),
+        ({"names": NAMES[2:5]}, "MRCONSO.RRF: the file has no English names of body parts"),
     ],
 )
 def test_without_body_parts(tmp_path, change, message):
@@ -124,10 +124,10 @@ def test_without_body_parts(tmp_path, change, message):
 
 
 def test_missing_files_and_folders(tmp_path):
-    with pytest.raises(LexiconError, match="there is no MRSTY.RRF or MRSTY.RRF.gz"):
+    with pytest.raises(LexiconError, match="MRSTY.RRF and MRSTY.RRF.gz not found"):
         convert_umls(tmp_path, tmp_path / "body.tsv")
     meta = metathesaurus(tmp_path / "META")
-    with pytest.raises(LexiconError, match="there is no folder"):
+    with pytest.raises(LexiconError, match="does not exist"):
         convert_umls(meta, tmp_path / "none" / "body.tsv")
     with pytest.raises(LexiconError, match="is a folder"):
         convert_umls(meta, tmp_path)

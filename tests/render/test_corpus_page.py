@@ -11,7 +11,7 @@ import pytest
 
 from discotag import Document, Mention, Sentence
 from discotag.corpora import write
-from discotag.corpora.checking import check
+from discotag.corpora.checks import check
 from discotag.render.corpus_page import SCRIPT, corpus_page
 from discotag.render.html import draw_words, list_mentions, safe, spell
 
@@ -104,14 +104,14 @@ def test_what_is_not_shown_is_counted(tmp_path):
     sentence = Sentence("a b c d e".split(), [Mention("ADR", THREE)])
     shown = page_of([Document([sentence] * 7)], tmp_path, kept=3)
     assert shown.count("<article") == 3
-    assert "7 in all; the first 3 are shown here, 4 more not" in shown
+    assert "7 in all, of which the first 3 are shown here" in shown
 
 
 def test_problems_and_expected_mentions(tmp_path):
     path = tmp_path / "corpus.txt"
     path.write_text("sore and swollen toes\n0,0,3,3 ADR|2,2 ADR|9,9 <i>\n\n")
     shown = corpus_page(check(path))
-    assert "corpus.txt:2: &#x27;9,9 &lt;i&gt;&#x27; reaches past the sentence" in shown
+    assert "corpus.txt:2: &#x27;9,9 &lt;i&gt;&#x27;: fragment 9:10 is outside the sentence" in shown
     assert "<small>expected</small> swollen toes" in shown
     Page(shown)
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discotag.cli.corpus_options import share
+from discotag.cli.options import share
 from discotag.render import percent
 
 

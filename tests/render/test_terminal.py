@@ -1,6 +1,7 @@
 from discotag import Mention, Scheme, Sentence
+from discotag.marks import Marked
 from discotag.render import draw_layers, draw_mentions
-from discotag.words import Marked, Splitter
+from discotag.words import Splitter
 
 SCHEME = Scheme(("ADR",))
 WORDS = "pain in arms and shoulders".split()

@@ -153,23 +153,23 @@ def test_mentions_that_cannot_be_in_the_sentence():
         ADR.encode(3, [m((1, 4))])
     with pytest.raises(InvalidMention, match="0 words"):
         ADR.encode(0, [m((0, 1))])
-    with pytest.raises(InvalidSentence, match="cannot have -1 words"):
+    with pytest.raises(InvalidSentence, match="must not be negative, got -1"):
         ADR.encode(-1, [])
-    with pytest.raises(UnknownLabel, match="Drug .* none of the scheme's: ADR"):
+    with pytest.raises(UnknownLabel, match="Drug .* not one of ADR"):
         ADR.encode(3, [m((1, 2), label="Drug")])
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"labels": "ADR"}, r"give \('ADR',\)"),
-        ({"labels": ()}, "needs labels"),
+        ({"labels": "ADR"}, r"such as \('ADR',\)"),
+        ({"labels": ()}, "needs one or more labels"),
         ({"labels": ("A", "A")}, "each once"),
         ({"labels": ("A B",)}, "white space"),
         ({"labels": ("",)}, "white space"),
         ({"labels": ("A\x1b[31m",)}, "printable"),
         ({"labels": None}, "list of labels"),
-        ({"labels": [["A"]]}, "printable text"),
+        ({"labels": [["A"]]}, "must be printable"),
         ({"labels": ("A",), "slots": True}, "0 to 4"),
         ({"labels": ("A",), "gap_mentions": "no"}, "True or False"),
         ({"labels": ("A",), "slots": 5}, "0 to 4, got 5"),

@@ -16,7 +16,7 @@ EPSILON: Final = None
 
 
 class AutomatonError(DiscotagError):
-    """An automaton that cannot be, or an operation that does not apply to it."""
+    """An invalid automaton, or an operation that does not apply to an automaton."""
 
 
 class Arc(NamedTuple):
@@ -29,10 +29,10 @@ class Arc(NamedTuple):
 
 @dataclass(frozen=True)
 class Automaton:
-    """A finite automaton with states `0 .. size - 1`; missing arcs refuse the word.
+    """A finite automaton with states `0 .. size - 1`; a word without a path is rejected.
 
-    Arcs may be many for one state and symbol, and may be `EPSILON`; `deterministic` tells.
-    The order of `alphabet` is the order in which words are listed.
+    A state may have several arcs for one symbol, and arcs may be `EPSILON`; see `deterministic`.
+    Words are listed in the order of `alphabet`.
 
     Example:
         >>> even = Automaton(("a",), size=2, arcs=(Arc(0, "a", 1), Arc(1, "a", 0)), finals={0})
@@ -52,13 +52,13 @@ class Automaton:
         object.__setattr__(self, "finals", frozenset(self.finals))
         symbols = set(self.alphabet)
         if EPSILON in symbols or len(symbols) != len(self.alphabet):
-            raise AutomatonError("an alphabet holds each symbol once, and no EPSILON")
+            raise AutomatonError("an alphabet must contain each symbol once, and not EPSILON")
         states = set(self.states)
         if self.start not in states or not self.finals <= states:
             raise AutomatonError(f"start and final states must be among the {self.size} states")
         for arc in self.arcs:
             if arc.source not in states or arc.target not in states:
-                raise AutomatonError(f"{arc} leaves the {self.size} states")
+                raise AutomatonError(f"{arc} has a state outside the {self.size} states")
             if arc.symbol is not EPSILON and arc.symbol not in symbols:
                 raise AutomatonError(f"{arc} reads a symbol that is not in the alphabet")
 
@@ -67,7 +67,7 @@ class Automaton:
 
     @cached_property
     def _hash(self) -> int:
-        # Automata are keys of caches that are asked with every batch.
+        # Automata are keys of caches that are looked up for every batch.
         return hash((self.size, self.start, self.finals, self.arcs))
 
     @property
@@ -93,13 +93,13 @@ class Automaton:
 
     @cached_property
     def steps(self) -> tuple[dict[Symbol, int], ...]:
-        """For each state, the one state that each symbol leads to; deterministic automata only."""
+        """For each state, the state that each symbol leads to; deterministic automata only."""
         if not self.deterministic:
-            raise AutomatonError("only a deterministic automaton has single steps; determinise it")
+            raise AutomatonError("only deterministic automata have steps; call determinise first")
         return tuple({s: targets[0] for s, targets in arcs.items()} for arcs in self.outgoing)
 
     def closure(self, states: Iterable[int]) -> frozenset[int]:
-        """The given states and all that `EPSILON` arcs lead to from them."""
+        """Return the given states and all states that `EPSILON` arcs lead to from them."""
         reached = set(states)
         todo = list(reached)
         while todo:
@@ -110,7 +110,7 @@ class Automaton:
         return frozenset(reached)
 
     def accepts(self, word: Iterable[Symbol]) -> bool:
-        """Whether some path reads `word` and ends in a final state."""
+        """Return whether some path reads `word` and ends in a final state."""
         if self.deterministic:
             state = self.start
             for symbol in word:
@@ -129,7 +129,7 @@ class Automaton:
         return not self.finals.isdisjoint(here)
 
     def count(self, length: int) -> int:
-        """How many words of this length are accepted; deterministic automata only."""
+        """Count the accepted words of this length; for deterministic automata only."""
         paths = {self.start: 1}
         for _ in range(_checked(length)):
             onward: dict[int, int] = {}
@@ -140,7 +140,7 @@ class Automaton:
         return sum(number for state, number in paths.items() if state in self.finals)
 
     def words(self, length: int) -> Iterator[tuple[Symbol, ...]]:
-        """The accepted words of this length, in the order of the alphabet; deterministic only."""
+        """Yield the accepted words of this length, sorted; for deterministic automata only."""
         # alive[n]: the states from which n more symbols can reach a final state
         alive = [self.finals]
         for _ in range(_checked(length)):
@@ -174,5 +174,5 @@ class Automaton:
 
 def _checked(length: int) -> int:
     if length < 0:
-        raise AutomatonError(f"no word has length {length}")
+        raise AutomatonError(f"length must not be negative, got {length}")
     return length

@@ -6,7 +6,7 @@ from discotag.automata.automaton import EPSILON, Automaton, Symbol
 
 
 def to_dot(automaton: Automaton, *, name: str = "automaton") -> str:
-    """Graphviz text, one edge for all symbols between two states.
+    """Return an automaton as Graphviz text, with one edge for all symbols between two states.
 
     Example:
         >>> from discotag.automata import unfold

@@ -1,4 +1,4 @@
-"""Automata from automata, and from a function that steps."""
+"""Operations on automata, and automata from step functions."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def unfold(
     step: Callable[[State, AnySymbol], State | None],
     final: Callable[[State], bool],
 ) -> Automaton:
-    """The deterministic automaton of all states that `step` reaches from `start`.
+    """Build the deterministic automaton of all states that `step` reaches from `start`.
 
     Args:
-        alphabet: All symbols, in the order wanted for the automaton.
+        alphabet: All symbols, in the order of the new alphabet.
         start: The first state; a state may be any hashable value.
-        step: The state after `state` has read `symbol`, or None where it may not.
-        final: Whether a word may end in this state.
+        step: Returns the state after reading a symbol, or None if the symbol is not allowed.
+        final: Returns whether a word may end in a state.
 
     Example:
         >>> unfold("ab", 0, lambda n, s: (n + (s == "a")) % 2, lambda n: n == 0).count(2)
@@ -40,7 +40,7 @@ def unfold(
 
 
 def remove_epsilons(automaton: Automaton) -> Automaton:
-    """The same language without `EPSILON` arcs, on the states that can still be reached."""
+    """Remove `EPSILON` arcs and the states that can no longer be reached."""
 
     def onward(state: int) -> Iterable[tuple[Symbol, int]]:
         for near in sorted(automaton.closure((state,))):
@@ -55,7 +55,7 @@ def remove_epsilons(automaton: Automaton) -> Automaton:
 
 
 def determinise(automaton: Automaton) -> Automaton:
-    """The same language by an automaton with at most one arc per state and symbol."""
+    """Return an automaton of the same language with at most one arc per state and symbol."""
     if automaton.deterministic:
         return automaton
 
@@ -70,7 +70,7 @@ def determinise(automaton: Automaton) -> Automaton:
 
 
 def intersect(first: Automaton, second: Automaton) -> Automaton:
-    """The words that both accept; both must have the same alphabet."""
+    """Return the automaton of the words that both accept; the alphabets must be the same."""
     if first.alphabet != second.alphabet:
         raise AutomatonError("only automata with the same alphabet can be intersected")
     first, second = (
@@ -91,9 +91,9 @@ def intersect(first: Automaton, second: Automaton) -> Automaton:
 
 
 def union(first: Automaton, second: Automaton) -> Automaton:
-    """The words that at least one accepts; both must have the same alphabet."""
+    """Return the automaton of the words that either accepts; the alphabets must be the same."""
     if first.alphabet != second.alphabet:
-        raise AutomatonError("only automata with the same alphabet can be united")
+        raise AutomatonError("only automata with the same alphabet have a union")
     # State 0 is the new start; the states of `first` follow, then those of `second`.
     arcs, finals, base = [], set(), 1
     for part in (first, second):
@@ -105,7 +105,7 @@ def union(first: Automaton, second: Automaton) -> Automaton:
 
 
 def trim(automaton: Automaton) -> Automaton:
-    """The same language on the states that lie on a path from the start to a final state.
+    """Keep only the states that are on a path from the start to a final state.
 
     The start state always stays, so the empty language is one state without arcs.
     """
@@ -130,10 +130,10 @@ def trim(automaton: Automaton) -> Automaton:
 
 
 def minimise(automaton: Automaton) -> Automaton:
-    """The smallest deterministic automaton of the same language, without a sink state.
+    """Return the smallest deterministic automaton of the same language, without a sink state.
 
     States are numbered in the order in which the alphabet reaches them, so two automata over one
-    alphabet have the same language exactly if their minimised forms are equal.
+    alphabet have the same language if and only if their minimised forms are equal.
     """
     automaton = trim(determinise(automaton))
     steps = automaton.steps
@@ -171,11 +171,11 @@ def _explore(
     onward: Callable[[State], Iterable[tuple[Symbol, State]]],
     final: Callable[[State], bool],
 ) -> Automaton:
-    """Number the reachable states breadth first; `start` becomes 0."""
+    """Build the automaton of the reachable states, numbered breadth first; `start` becomes 0."""
     number = {start: 0}
     order = [start]
     arcs: dict[Arc, None] = {}
-    for state in order:  # grows while it is read
+    for state in order:  # grows during the loop
         for symbol, target in onward(state):
             if target not in number:
                 number[target] = len(order)

@@ -1,4 +1,4 @@
-"""`discotag corpus check`: what is in a corpus, what is wrong, what does not fit a scheme."""
+"""`discotag corpus check`: statistics, problems and misfits of a corpus."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from discotag.cli.corpus_options import (
+from discotag.cli.options import (
     SHOWN_PROBLEMS,
     AsJson,
     EncodingOption,
@@ -33,24 +33,24 @@ from discotag.cli.corpus_options import (
 )
 from discotag.cli.scheme import Naming
 from discotag.corpora import Problem
-from discotag.corpora.checking import Checked, Finding
-from discotag.corpora.checking import check as run_check
-from discotag.corpora.files import STANDARD, created, failed
-from discotag.corpora.fit import Setting
-from discotag.corpora.problems import KINDS
-from discotag.corpora.suspects import RULES
+from discotag.corpora.checks import Checked, Finding
+from discotag.corpora.checks import check as run_check
+from discotag.corpora.checks.scheme_fit import Setting
+from discotag.corpora.checks.suspected_errors import RULES
+from discotag.corpora.parsing.files import STANDARD, created, failed
+from discotag.corpora.parsing.problems import KINDS
 from discotag.mentions import Sentence
 from discotag.render import draw_mentions, printable
 from discotag.render.corpus_page import corpus_page
 from discotag.render.counts import shapes
-from discotag.scheme import REASONS, Scheme
+from discotag.scheme import REASONS
 
 SHOWN_LABELS: Final = 20
 PAGE_FINDINGS: Final = 500
-"""So many findings of each kind go into the page, and so many problems: it stays below some MB."""
+"""The number of findings and problems of each kind in the page, which keeps it below a few MB."""
 
 CONTEXT: Final = 4
-"""So many words around the mentions of an example are shown in the terminal."""
+"""The number of words around the mentions of an example that are shown in the terminal."""
 
 INDENT: Final = "    "
 
@@ -63,14 +63,14 @@ def check(
         bool, typer.Option("--gap-mentions", help="Allow continuous mentions in gaps.")
     ] = False,
     naming: Annotated[
-        Naming, typer.Option(help="What slot names mean; the same sentences fit with either.")
+        Naming, typer.Option(help="What slot names mean; does not change which sentences fit.")
     ] = Naming.structural,
     as_json: AsJson = False,
     html: Annotated[
-        Path | None, typer.Option(help="Write a page to browse the findings to this file.")
+        Path | None, typer.Option(help="Write an HTML page of the findings to this file.")
     ] = None,
     examples: Annotated[
-        int, typer.Option(min=0, help="How many examples of each finding to show.")
+        int, typer.Option(min=0, help="The number of examples of each finding to show.")
     ] = 3,
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Exit with 0 even if there are errors.")
@@ -79,10 +79,10 @@ def check(
     words: WordsOption = Words.pattern,
     encoding: EncodingOption = None,
 ) -> None:
-    """Check a corpus: what is in it, what is wrong, which sentences fit which scheme.
+    """Check a corpus: its statistics, its problems, and which sentences fit which scheme.
 
-    The whole corpus is read, whatever is wrong in it. Exits with 1 if there are errors, with 0 if
-    there are none or only warnings.
+    The whole corpus is read, even if there are errors. The exit code is 1 if there are errors, and
+    0 if there are none or only warnings.
 
     [bold]Examples[/bold]
 
@@ -92,8 +92,7 @@ def check(
 
     discotag corpus check train.txt --format inline --json
     """
-    # The label stands for any: whether mentions fit does not depend on it.
-    scheme = Scheme(("any",), slots, str(naming), gap_mentions)
+    setting = Setting(slots, gap_mentions)
     if html is not None and html == STANDARD:
         raise typer.BadParameter("--html needs the name of a file, not -")
     if html is not None and path != STANDARD and os.path.realpath(html) == os.path.realpath(path):
@@ -106,7 +105,7 @@ def check(
         checked = run_check(
             path,
             format,
-            setting=Setting(scheme.slots, scheme.gap_mentions),
+            setting=setting,
             splitter=chosen_splitter(sentences, words),
             kept=max(examples, SHOWN_PROBLEMS, PAGE_FINDINGS if html else 0),
             report=keep if as_json else None,
@@ -125,7 +124,7 @@ def check(
 
 @contextmanager
 def _spool() -> Iterator[TextIO]:
-    """Open a file for problems, which may be many."""
+    """Open a temporary file for problems, which may be too many for memory."""
     try:
         with tempfile.TemporaryFile("w+", encoding="utf-8") as stream:
             yield stream
@@ -144,15 +143,28 @@ def _problem_data(problem: Problem) -> dict[str, object]:
 
 
 def _print_json(checked: Checked, naming: str, examples: int, spool: TextIO) -> None:
-    """One object; its problems, which may be many, are copied from the file they were kept in."""
+    """Print what was found as one JSON object; the problems are read from the spool one by one."""
     data = checked.as_data(examples)
     data["scheme"]["naming"] = naming
+    data["problems"] = _Spooled(spool, sum(checked.problem_counts.values()))
     with created(STANDARD) as stream:
-        stream.write(json.dumps(data, ensure_ascii=False)[:-1] + ', "problems": [')
-        spool.seek(0)
-        for number, line in enumerate(spool):
-            stream.write(f"{',' if number else ''}{line.rstrip()}")
-        stream.write("]}\n")
+        json.dump(data, stream, ensure_ascii=False)
+        stream.write("\n")
+
+
+class _Spooled(list[object]):
+    """A list of which `json.dump` reads one item at a time from a file of JSON lines."""
+
+    def __init__(self, stream: TextIO, length: int) -> None:
+        self._stream = stream
+        self._length = length
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __iter__(self) -> Iterator[object]:
+        self._stream.seek(0)
+        return map(json.loads, self._stream)
 
 
 def _write_page(checked: Checked, html: Path) -> None:

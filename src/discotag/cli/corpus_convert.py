@@ -1,4 +1,4 @@
-"""`discotag corpus convert`: a corpus from one format to another."""
+"""`discotag corpus convert`: convert a corpus to another format."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Annotated, Final
 
 import typer
 
-from discotag.cli.corpus_options import (
+from discotag.cli.messages import say
+from discotag.cli.options import (
     READABLE,
     WRITABLE,
     EncodingOption,
@@ -24,11 +25,10 @@ from discotag.cli.corpus_options import (
     counting,
     watched,
 )
-from discotag.cli.messages import say
 from discotag.corpora import check_ids, read, write
-from discotag.corpora.analysis import Analysis
-from discotag.corpora.files import STANDARD
-from discotag.corpora.registry import named_format
+from discotag.corpora.checks.analysis import Analysis
+from discotag.corpora.formats.registry import named_format
+from discotag.corpora.parsing.files import STANDARD
 from discotag.errors import DiscotagError
 from discotag.mentions import Document
 
@@ -42,13 +42,13 @@ BY_SUFFIX: Final = {
     ".bio": "conll",
     ".xml": "bioc-xml",
 }
-"""What a file is written as if nothing else is said; a folder is written as brat."""
+"""The formats of files by their ending, without `--to`; a folder is written as brat."""
 
 LOSSLESS: Final = "jsonl"
 """The format that keeps everything."""
 
 SHOWN_FIELDS: Final = 10
-"""Fields that are not kept which a message names; the others are counted."""
+"""The number of fields that are not kept that a message names; the others are counted."""
 
 WORDS_ONLY: Final = frozenset({"inline", "conll", "w2ner"})
 """Formats that keep sentences as words, without the text, the documents and their ids."""
@@ -70,12 +70,12 @@ def convert(
         typer.Option(
             "--from",
             "--format",
-            help=f"The format of IN; by default found from the content: {READABLE}.",
+            help=f"The format of IN; recognised from the content by default: {READABLE}.",
         ),
     ] = None,
     target_format: Annotated[
         str | None,
-        typer.Option("--to", help=f"The format of OUT; by default after its ending: {WRITABLE}."),
+        typer.Option("--to", help=f"The format of OUT; by default from its ending: {WRITABLE}."),
     ] = None,
     skip_bad: SkipBad = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite OUT if it exists.")] = False,
@@ -83,11 +83,11 @@ def convert(
     words: WordsOption = Words.pattern,
     encoding: EncodingOption = None,
 ) -> None:
-    """Convert a corpus to another format, a document at a time.
+    """Convert a corpus to another format, one document at a time.
 
-    Endings: .jsonl is discotag's own format, which keeps everything, and what - is written as; .txt
-    is inline text, .json W2NER, .conll BIO, .xml BioC, a folder brat. --to says otherwise. What the
-    format cannot hold is refused, and nothing is written then.
+    The format of OUT follows from its ending: .jsonl (and -) is discotag's format, which keeps
+    everything, .txt is inline text, .json W2NER, .conll BIO, .xml BioC, and a folder brat. Use --to
+    for another format. If the format cannot represent a document, nothing is written.
 
     [bold]Examples[/bold]
 
@@ -122,7 +122,7 @@ def convert(
 
 
 class Losses:
-    """Counts what documents have and a format does not keep."""
+    """Counts what a format does not keep of documents."""
 
     def __init__(self, format: str) -> None:
         self.format = format
@@ -131,7 +131,7 @@ class Losses:
         self.extra: Counter[str] = Counter()
 
     def watch(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """Give the same documents."""
+        """Yield the same documents, and count what is not kept."""
         for document in documents:
             alone = len(document.sentences) == 1 and document.sentences[0].text is None
             self.texts += not alone or document.id is not None
@@ -144,13 +144,13 @@ class Losses:
             yield document
 
     def lines(self) -> Iterator[str]:
-        """Say what is not kept, in a line for each kind of thing."""
+        """Yield a line for each kind of information that is not kept."""
         if self.format == LOSSLESS:
             return
         if self.format in WORDS_ONLY and self.texts:
             yield (
-                f"{self.format} keeps words and mentions only: texts, ids and borders of "
-                f"{self.texts:,} documents are not in it"
+                f"{self.format} keeps words and mentions only: texts, ids and boundaries of "
+                f"{self.texts:,} documents are lost"
             )
         if self.extra:
             names = [f"{name} ({count:,})" for name, count in self.extra.most_common(SHOWN_FIELDS)]
@@ -158,14 +158,14 @@ class Losses:
             names += [f"{more:,} more"] if more else []
             yield f"{self.format} does not keep these fields of documents: {', '.join(names)}"
         if self.scores:
-            yield f"{self.format} does not keep scores: {self.scores:,} documents have some"
+            yield f"{self.format} does not keep scores, which {self.scores:,} documents have"
 
 
 def chosen_target(target: str, name: str | None) -> tuple[Path, str]:
-    """Where to write and the name of the format to write.
+    """Return the path and the format to write.
 
     Raises:
-        DiscotagError: The format is not known, cannot be written, or is not clear.
+        DiscotagError: The format is unknown, cannot be written, or is not clear.
     """
     path = Path(target)
     if name is None:
@@ -176,12 +176,12 @@ def chosen_target(target: str, name: str | None) -> tuple[Path, str]:
         else:
             name = BY_SUFFIX.get(path.suffix.lower())
     if name is None:
-        raise DiscotagError(
-            f"{target}: no format is known by this ending; say --to with one of {WRITABLE}"
-        )
+        raise DiscotagError(f"{target}: no format has this ending; use --to with one of {WRITABLE}")
     chosen = named_format(name)
     if chosen.write is None:
-        raise DiscotagError(f"{name} can be read, not written; choose another format with --to")
+        raise DiscotagError(
+            f"{name} can only be read, not written; choose another format with --to"
+        )
     if chosen.folder and path == STANDARD:
         raise DiscotagError(f"{name} is a folder of files and cannot be written to -")
     if chosen.folder and path.is_file():
@@ -192,10 +192,10 @@ def chosen_target(target: str, name: str | None) -> tuple[Path, str]:
 
 
 def guard(source: Path, target: Path, force: bool) -> None:
-    """Keep from overwriting what is there.
+    """Raise if writing would overwrite a file.
 
     Raises:
-        DiscotagError: The target is there and `force` is not given, or is what is read.
+        DiscotagError: The target exists and `force` is False, or is part of the source.
     """
     if target == STANDARD:
         return
@@ -207,4 +207,4 @@ def guard(source: Path, target: Path, force: bool) -> None:
 
 
 def _real(path: Path) -> Path:
-    return Path(os.path.realpath(path))  # which does not fail at a link that leads to itself
+    return Path(os.path.realpath(path))  # which does not fail for circular links

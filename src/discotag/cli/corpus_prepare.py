@@ -1,4 +1,4 @@
-"""`discotag corpus prepare`: from a corpus as downloaded to training files."""
+"""`discotag corpus prepare`: make training files from a downloaded corpus."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
-from discotag.cli.corpus_options import AsJson, plain_console, plain_table, print_data
 from discotag.cli.messages import say, warn
-from discotag.corpora.analysis import Analysis
-from discotag.corpora.problems import KINDS
+from discotag.cli.options import AsJson, plain_console, plain_table, print_data
+from discotag.corpora.checks.analysis import Analysis
+from discotag.corpora.parsing.problems import KINDS
 from discotag.corpora.recipes import RECIPES, Summary
 from discotag.corpora.recipes import prepare as prepare_corpus
 from discotag.corpora.recipes.recipe import Progress as Tell
@@ -28,30 +28,30 @@ DEFAULTS = "; ".join(f"{name} {', '.join(each.default_labels)}" for name, each i
 
 
 def prepare(
-    corpus: Annotated[str, typer.Argument(help=f"Which corpus it is: {NAMES}.")],
-    source: Annotated[Path, typer.Argument(help="What was downloaded: file, archive or folder.")],
-    out: Annotated[Path, typer.Argument(help="The folder to write to; made if need be.")],
+    corpus: Annotated[str, typer.Argument(help=f"The name of the corpus: {NAMES}.")],
+    source: Annotated[Path, typer.Argument(help="The downloaded file, archive or folder.")],
+    out: Annotated[Path, typer.Argument(help="The folder to write to.")],
     labels: Annotated[
         str | None,
-        typer.Option(help=f"Labels to keep, with commas between, or 'all'. By default {DEFAULTS}."),
+        typer.Option(help=f"Labels to keep, separated by commas, or 'all'. Default: {DEFAULTS}."),
     ] = None,
     splits: Annotated[
         list[Path] | None,
         typer.Option(
-            help="A list of document names, a name a line, with train, dev or test in the name of "
-            "the file; or a folder of such lists. Give the option again for more."
+            help="A list of document names, one per line, with train, dev or test in the name of "
+            "the file; or a folder of such lists. Repeat the option for more."
         ),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Write also into a folder that is not empty.")
+        bool, typer.Option("--force", help="Write to a folder that is not empty.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make training files of a corpus as it was downloaded, and check its published counts.
+    """Make training files from a corpus as it was downloaded, and check its published counts.
 
     Writes train.jsonl, dev.jsonl and test.jsonl (cadec without --splits: all.jsonl), report.json,
-    and problems.json with all that was left out or changed. Counts that differ from the published
-    ones are reported; the files are written all the same.
+    and problems.json with everything that was left out or changed. Counts that differ from the
+    published ones are reported; the files are written anyway.
 
     [bold]Examples[/bold]
 
@@ -62,10 +62,10 @@ def prepare(
     discotag corpus prepare share2013 shareclefehealth2013/ share2013 --splits dev.txt
     """
     if corpus not in RECIPES:
-        raise typer.BadParameter(f"there is no recipe for {corpus!r}; there are {NAMES}")
+        raise typer.BadParameter(f"unknown corpus {corpus!r}; corpora are {NAMES}")
     chosen = None if labels is None else [label.strip() for label in labels.split(",")]
     if chosen is not None and not all(chosen):
-        raise typer.BadParameter("--labels needs names with commas between, such as ADR,Drug")
+        raise typer.BadParameter("--labels needs names separated by commas, such as ADR,Drug")
     with _progress() as tell:
         summary = prepare_corpus(
             corpus,
@@ -115,7 +115,7 @@ def _show(summary: Summary) -> None:
 
 @contextmanager
 def _progress() -> Iterator[Tell]:
-    """A bar on stderr where somebody looks at it."""
+    """Show a progress bar on a terminal; yield the function that updates it."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield no_progress

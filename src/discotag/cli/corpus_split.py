@@ -1,4 +1,4 @@
-"""`discotag corpus split`: a corpus into parts for training, development and test."""
+"""`discotag corpus split`: split a corpus into parts for training, development and test."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from discotag.cli.corpus_convert import Losses, guard
-from discotag.cli.corpus_options import (
+from discotag.cli.messages import say
+from discotag.cli.options import (
     WRITABLE,
     AsJson,
     EncodingOption,
@@ -27,11 +28,10 @@ from discotag.cli.corpus_options import (
     share,
     watched,
 )
-from discotag.cli.messages import say
 from discotag.corpora import check_ids, read, write
-from discotag.corpora.analysis import Analysis
-from discotag.corpora.files import STANDARD, failed, file_name
-from discotag.corpora.registry import named_format
+from discotag.corpora.checks.analysis import Analysis
+from discotag.corpora.formats.registry import named_format
+from discotag.corpora.parsing.files import STANDARD, failed, file_name
 from discotag.corpora.splitting import Index, parse_parts, pick
 from discotag.errors import DiscotagError
 from discotag.render import printable
@@ -40,12 +40,13 @@ from discotag.render import printable
 def split(
     source: Annotated[Path, typer.Argument(metavar="IN", help="A file or a folder.")],
     folder: Annotated[
-        Path, typer.Argument(metavar="OUT_FOLDER", help="Where to write a file for each part.")
+        Path,
+        typer.Argument(metavar="OUT_FOLDER", help="The folder to write a file for each part to."),
     ],
     parts: Annotated[
-        str, typer.Option(help="The parts and how much of the corpus each should have.")
+        str, typer.Option(help="The parts, each with its share of the corpus.")
     ] = "train=0.8,dev=0.1,test=0.1",
-    seed: Annotated[int, typer.Option(help="Another number gives another split.")] = 0,
+    seed: Annotated[int, typer.Option(help="The seed of the split.")] = 0,
     format: InFormat = None,
     target_format: Annotated[
         str, typer.Option("--to", help=f"The format of the parts: {WRITABLE}.")
@@ -59,7 +60,7 @@ def split(
 ) -> None:
     """Split a corpus into parts, by document.
 
-    The parts get their shares of documents, sentences, mentions and discontinuous mentions, as well
+    The parts get their shares of documents, sentences, mentions and discontinuous mentions, as far
     as whole documents allow. The same corpus and seed give the same parts; the order of documents
     with ids does not matter. The corpus is read once to count, and once for each part.
 
@@ -70,11 +71,13 @@ def split(
     discotag corpus split brat-folder/ parts/ --parts train=0.7,test=0.3 --seed 7 --to brat
     """
     if source == STANDARD:
-        raise DiscotagError("split reads the corpus several times: give a file, not -")
+        raise DiscotagError("split reads the corpus several times: use a file, not -")
     shares = parse_parts(parts)
     chosen = named_format(target_format)
     if chosen.write is None:
-        raise DiscotagError(f"{chosen.name} can be read, not written; choose another with --to")
+        raise DiscotagError(
+            f"{chosen.name} can only be read, not written; choose another with --to"
+        )
     ending = "" if chosen.folder else chosen.suffixes[0]
     targets = [folder / f"{file_name(name)}{ending}" for name in shares]
     for target in targets:
@@ -90,7 +93,7 @@ def split(
             index.add(document)
     reporter.close()
     if not index:
-        raise DiscotagError(f"{source}: there is no document to split")
+        raise DiscotagError(f"{source}: no documents to split")
     numbers = index.assign(list(shares.values()), seed)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -100,7 +103,7 @@ def split(
     for wanted, (name, target) in enumerate(zip(shares, targets, strict=True)):
         counts[name] = analysis = Analysis()
         with counting(f"Writing {name}") as progress:
-            # Problems were told of when the corpus was counted.
+            # Problems were reported when the corpus was counted.
             again = read(source, format, splitter=splitter, report=_ignore, encoding=encoding)
             chosen_documents = pick(again, numbers, wanted, str(source))
             write(watched(chosen_documents, analysis, progress), target, chosen.name)
@@ -108,11 +111,11 @@ def split(
         say(line)
     if index.only_sentences:
         say(
-            "each sentence is a document of its own here: sentences of one text may fall into "
-            "different parts"
+            "each sentence is a document in this corpus: sentences of one text may be in different "
+            "parts"
         )
     if index.repeated_ids:
-        say("some documents have the same id: they may fall into different parts")
+        say("some documents have the same id: they may be in different parts")
     for name, analysis in counts.items():
         if not analysis.documents:
             say(f"the part {name} is empty: too few documents")

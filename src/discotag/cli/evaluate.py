@@ -1,4 +1,4 @@
-"""`discotag evaluate`: precision, recall and F1, how sure they are, and what went wrong."""
+"""`discotag evaluate`: precision, recall and F1, with intervals and kinds of errors."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from discotag.cli.corpus_options import EncodingOption, print_data
 from discotag.cli.messages import say
+from discotag.cli.options import EncodingOption, plain_console, print_data
 from discotag.corpora import check_ids, read
-from discotag.corpora.problems import KINDS as PROBLEM_KINDS
-from discotag.corpora.problems import Problem, strict
+from discotag.corpora.parsing.problems import KINDS as PROBLEM_KINDS
+from discotag.corpora.parsing.problems import Problem, strict
 from discotag.evaluation import (
     KINDS,
     SLICES,
@@ -54,12 +54,12 @@ Unit = StrEnum("Unit", ["sentence", "document"])
 
 @dataclass(slots=True)
 class _System:
-    """What came out of comparing one system's predictions with the gold."""
+    """The results of one system."""
 
     path: Path
     tallies: list[Tally] = field(default_factory=list)
     documents: list[int] = field(default_factory=list)
-    """For each tally, which is one of a sentence, the number of its document."""
+    """For each tally of a sentence, the number of its document."""
     discontinuous_sentences: int = 0
     errors: dict[str, KindCount] | None = None
     intervals: dict[str, SliceIntervals] | None = None
@@ -78,38 +78,37 @@ class _System:
 
 
 def evaluate(
-    gold: Annotated[Path, typer.Argument(help="The corpus with the right mentions.")],
+    gold: Annotated[Path, typer.Argument(help="The corpus with the gold mentions.")],
     predicted: Annotated[Path, typer.Argument(help="The same text with predicted mentions.")],
     other: Annotated[
         Path | None,
         typer.Option(help="Predictions of a second system, to compare with the first."),
     ] = None,
     format: Annotated[
-        str | None, typer.Option(help="Format of the gold; found from the content if left out.")
+        str | None, typer.Option(help="Format of the gold; recognised from the content by default.")
     ] = None,
     predicted_format: Annotated[
-        str | None, typer.Option(help="Format of the predictions; found likewise.")
+        str | None, typer.Option(help="Format of the predictions; recognised by default.")
     ] = None,
     by: Annotated[
-        Unit, typer.Option(help="What intervals and comparisons draw as a whole.")
+        Unit, typer.Option(help="The unit of resampling for intervals and comparisons.")
     ] = Unit.sentence,
-    seed: Annotated[
-        int, typer.Option(min=0, help="Where the random draws of intervals and tests begin.")
-    ] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of intervals and tests.")] = 0,
     no_intervals: Annotated[
-        bool, typer.Option("--no-intervals", help="Leave out the intervals, and save seconds.")
+        bool,
+        typer.Option("--no-intervals", help="Do not compute intervals, which takes some seconds."),
     ] = False,
     errors: Annotated[
-        bool, typer.Option("--errors", help="Sort the errors into kinds, with examples.")
+        bool, typer.Option("--errors", help="Show the kinds of errors, with examples.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print data for programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     encoding: EncodingOption = None,
 ) -> None:
-    """Score predicted mentions against the gold: precision, recall, F1, as Dai et al. (2020) do.
+    """Score predicted mentions: precision, recall and F1, as in Dai et al. (2020).
 
-    A mention is correct if label and all fragments are. There are three tables: all mentions; all
-    mentions of the sentences whose gold has a discontinuous one; discontinuous mentions only. The
-    two corpora may be in different formats, and cut differently into sentences and documents.
+    A mention is correct if its label and all fragments are. There are three tables: all mentions;
+    all mentions of sentences with a discontinuous gold mention; discontinuous mentions only. The
+    two corpora may have different formats, and different sentences and documents.
 
     [bold]Examples[/bold]
 
@@ -120,7 +119,7 @@ def evaluate(
     discotag evaluate test.txt ours.txt --other theirs.txt --json
     """
     if [gold, predicted, other].count(STANDARD_INPUT) > 1 or (other and gold == STANDARD_INPUT):
-        raise typer.BadParameter("standard input (-) can be read only once; use a file")
+        raise typer.BadParameter("standard input (-) can only be read once; use a file")
     systems = []
     for path in (predicted, other):
         if path is not None:
@@ -129,15 +128,15 @@ def evaluate(
             )
             systems.append(_compared(path, pairs, errors))
     if not systems[0].tallies:
-        raise EvaluationError(f"{gold}: there is no sentence to score")
+        raise EvaluationError(f"{gold}: no sentences to score")
     compared = None
     try:
         for system in systems if not no_intervals else ():
             system.intervals = intervals(system.units(by), seed=seed)
         if other is not None:
             compared = compare(*(system.units(by) for system in systems), seed=seed)
-    except EvaluationError as error:  # the figures are good without them
-        say(f"figures alone: {error}")
+    except EvaluationError as error:  # the figures are valid without intervals
+        say(f"no intervals: {error}")
     if as_json:
         print_data(_data(systems, compared, by, seed))
     else:
@@ -145,7 +144,7 @@ def evaluate(
 
 
 def _documents(path: Path, format: str | None, encoding: str | None) -> Iterator[Document]:
-    """The documents of a corpus; what its reader only warns of is counted and said at the end."""
+    """Yield the documents of a corpus; warnings are counted and printed at the end."""
     warned: Counter[str] = Counter()
     first: dict[str, Problem] = {}
 
@@ -251,7 +250,7 @@ def _mention_data(mention: Mention) -> dict[str, Any]:
 
 
 def _show(systems: list[_System], compared: dict[str, SliceComparison] | None, by: Unit) -> None:
-    console = Console(highlight=False, markup=False, emoji=False)
+    console = plain_console()
     first = systems[0]
     console.print(
         f"Sentences: {len(first.tallies)}, with a discontinuous mention in the gold: "
@@ -311,7 +310,7 @@ def _score_table(system: _System, name: str, about: str) -> Table:
 
 
 def _comparison_table(compared: dict[str, SliceComparison]) -> Table:
-    title = "the F1 of the second minus that of the first"
+    title = "the F1 of the second system minus the F1 of the first"
     table = _table(title, ["mentions", "labels"], ["difference", "95%", "p"])
     for name, part in compared.items():
         for row, figure in (("micro", part.micro), ("macro", part.macro)):

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from discotag.cli.corpus_options import AsJson, plain_console, plain_table
+from discotag.cli.options import AsJson, plain_console, plain_table
 from discotag.errors import DiscotagError
 
 
@@ -71,6 +71,6 @@ def export(
 
 def _lines(path: Path) -> list[str]:
     from discotag.corpora import strict
-    from discotag.corpora.files import lines
+    from discotag.corpora.parsing.files import lines
 
     return [line for _, line in lines(path, strict) if line]

@@ -18,16 +18,15 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
-from rich.table import Table
 
-from discotag.cli.corpus_options import print_data
 from discotag.cli.messages import say
+from discotag.cli.options import plain_console, plain_table, print_data
 from discotag.lexicon import Lexicon, LexiconError, UmlsCounts, convert_umls
 from discotag.lexicon.umls import Progress as Tell
 from discotag.render import printable
 
 SHOWN_PROBLEMS = 20
-"""So many bad lines are shown one by one; the rest is counted."""
+"""The number of invalid lines that are shown; further ones are counted."""
 
 
 def umls(
@@ -36,14 +35,14 @@ def umls(
     ],
     out: Annotated[Path, typer.Argument(help="The lexicon file to write.")],
     skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Leave out lines that are wrong, and count them.")
+        bool, typer.Option("--skip-bad", help="Leave out invalid lines, and count them.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print counts for programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
 ) -> None:
     """Write the names of body parts of a UMLS Metathesaurus to a lexicon file.
 
-    English names of the semantic types T023, T029 and T030, without abbreviations and without names
-    that are obsolete or suppressible.
+    The names are the English names of the semantic types T023, T029 and T030, without abbreviations
+    and without names that are obsolete or suppressible.
 
     [bold]Examples[/bold]
 
@@ -62,7 +61,7 @@ def umls(
     with _progress() as tell:
         counts = convert_umls(meta, out, skip=show if skip_bad else None, progress=tell)
     if shown > SHOWN_PROBLEMS:
-        say(f"left out: {shown - SHOWN_PROBLEMS} lines more")
+        say(f"left out: {shown - SHOWN_PROBLEMS} more lines")
     if as_json:
         print_data(asdict(counts))
     else:
@@ -73,9 +72,9 @@ def match(
     text: Annotated[str, typer.Argument(help="Words, separated by spaces.")],
     lexicon: Annotated[
         Path | None,
-        typer.Option(help="A lexicon file; without it, the body parts of WordNet."),
+        typer.Option(help="A lexicon file. Default: the body parts of WordNet."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print data for programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show which words of a text are terms of a lexicon.
 
@@ -99,30 +98,18 @@ def match(
     if as_json:
         print_data(found)
     elif not found:
-        say("no term of the lexicon is in the text")
+        say("the text contains no term of the lexicon")
     else:
-        table = _table("words", "text", "term", "source")
+        table = plain_table("words", "text", "term", "source")
         for row in found:
             start, end = row["words"]
             shown = (printable(str(row[key])) for key in ("text", "term", "source"))
             table.add_row(f"{start}:{end}", *shown)
-        _console().print(table)
-
-
-def _console() -> Console:
-    """A console that prints what it is given: text of users is no markup."""
-    return Console(highlight=False, markup=False, emoji=False)
-
-
-def _table(*columns: str) -> Table:
-    table = Table(*columns)
-    for column in table.columns:
-        column.overflow = "fold"
-    return table
+        plain_console().print(table)
 
 
 def _show(counts: UmlsCounts, out: Path) -> None:
-    table = _table("", "number")
+    table = plain_table("", "number")
     table.columns[1].justify = "right"
     for name, number in (
         ("lines of MRCONSO", counts.lines),
@@ -134,13 +121,13 @@ def _show(counts: UmlsCounts, out: Path) -> None:
         ("different terms written", counts.terms),
     ):
         table.add_row(name, f"{number:,}")
-    _console().print(table)
+    plain_console().print(table)
     say(f"wrote {out}")
 
 
 @contextmanager
 def _progress() -> Iterator[Tell | None]:
-    """A bar for each file, by the bytes read, if somebody is there to see it."""
+    """Show a progress bar for each file on a terminal; yield the function that updates it."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield None

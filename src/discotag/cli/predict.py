@@ -15,7 +15,8 @@ import typer
 
 from discotag import __version__
 from discotag.cli.corpus_convert import BY_SUFFIX, guard
-from discotag.cli.corpus_options import (
+from discotag.cli.messages import Interrupted, is_quiet, say, warn
+from discotag.cli.options import (
     READABLE,
     WRITABLE,
     EncodingOption,
@@ -28,10 +29,9 @@ from discotag.cli.corpus_options import (
     chosen_splitter,
     plain_console,
 )
-from discotag.cli.messages import Interrupted, is_quiet, say, warn
 from discotag.corpora import FORMATS
-from discotag.corpora.files import STANDARD
 from discotag.corpora.inputs import PLAIN, Inputs
+from discotag.corpora.parsing.files import STANDARD
 from discotag.errors import DiscotagError
 from discotag.mentions import Document
 
@@ -248,7 +248,7 @@ def _check_free(out: Path, form: str, allowed: bool) -> None:
     if allowed:
         return
     if FORMATS[form].folder:
-        from discotag.corpora.brat import annotated
+        from discotag.corpora.formats.brat import annotated
 
         taken = annotated(out) if out.is_dir() else []
         if taken:
@@ -324,8 +324,8 @@ class _Writer:
 
     def to_brat(self, out: Path) -> None:
         """Write a folder of brat, replacing annotations only if forced to."""
-        from discotag.corpora.brat import write_predictions
-        from discotag.corpora.files import failed
+        from discotag.corpora.formats.brat import write_predictions
+        from discotag.corpora.parsing.files import failed
 
         try:
             out.mkdir(parents=True, exist_ok=True)
@@ -350,8 +350,8 @@ class _Writer:
     def to_lines(self, out: Path, settings: dict[str, Any]) -> None:
         """Write JSON lines to a file as they come, so that what is done is never lost."""
         from discotag.corpora import jobs
-        from discotag.corpora.files import failed
-        from discotag.corpora.jsonl import to_line
+        from discotag.corpora.formats.jsonl import to_line
+        from discotag.corpora.parsing.files import failed
 
         with self._locked(out):
             done = 0
@@ -385,8 +385,8 @@ class _Writer:
             yield
 
     def _stream_lines(self) -> None:
-        from discotag.corpora.files import created
-        from discotag.corpora.jsonl import to_line
+        from discotag.corpora.formats.jsonl import to_line
+        from discotag.corpora.parsing.files import created
 
         with created(STANDARD) as stream:
             for document in self._tagged(progress=not sys.stdout.isatty()):

@@ -1,4 +1,4 @@
-"""`discotag scheme`: the tagset, its rules and its grammar, and an example of one's own."""
+"""`discotag scheme`: show a tagset, its rules and its grammar, and encode examples."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from discotag.automata import to_dot
+from discotag.cli.options import plain_console
 from discotag.errors import DiscotagError
 from discotag.mentions import Mention, Sentence, locate
 from discotag.render import draw_layers, draw_mentions, printable
@@ -37,23 +38,25 @@ def scheme(
         typer.Option(
             "--mention",
             "-m",
-            help="A mention to encode: its words ('pain shoulders'), or its word ranges, half-open "
-            "from 0 ('0:2 4:5'), if it looks like that. With several labels begin with 'LABEL='.",
+            help="A mention to encode: its words ('pain shoulders') or its half-open word ranges "
+            "('0:2 4:5'). With several labels, begin with 'LABEL='.",
         ),
     ] = None,
     tags: Annotated[
-        str | None, typer.Option(help="Tags to decode, one a word, separated by spaces.")
+        str | None, typer.Option(help="Tags to decode, one for each word, separated by spaces.")
     ] = None,
     label: Annotated[
-        list[str] | None, typer.Option(help="A label; give the option again for more.")
+        list[str] | None, typer.Option(help="A label; repeat the option for more.")
     ] = None,
     slots: Annotated[int, typer.Option(help="Component types, 0 (BIO) to 4.")] = 2,
     naming: Annotated[Naming, typer.Option(help="What slot names mean.")] = Naming.structural,
     gap_mentions: Annotated[
         bool, typer.Option("--gap-mentions", help="Allow continuous mentions in gaps.")
     ] = False,
-    dot: Annotated[bool, typer.Option("--dot", help="Print the grammar for Graphviz.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print data for programs.")] = False,
+    dot: Annotated[
+        bool, typer.Option("--dot", help="Print the grammar in Graphviz format.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show a tagging scheme: tags, rules, sizes and grammar; encode or decode an example.
 
@@ -68,11 +71,11 @@ def scheme(
     discotag scheme "toes are painful" --tags "DB-Bx DI-O DI-By"
     """
     if mention and tags is not None:
-        raise typer.BadParameter("give --mention to encode or --tags to decode, not both")
+        raise typer.BadParameter("use either --mention to encode or --tags to decode")
     if mention and sentence is None:
-        raise typer.BadParameter("--mention needs the sentence it is in")
+        raise typer.BadParameter("--mention needs a sentence")
     if dot and (as_json or sentence is not None or tags is not None):
-        raise typer.BadParameter("--dot prints the grammar alone; leave out --json and the example")
+        raise typer.BadParameter("--dot prints only the grammar; remove --json and the example")
     chosen = Scheme(tuple(label or ["ADR"]), slots, str(naming), gap_mentions)
     example = None
     if tags is not None:
@@ -85,17 +88,12 @@ def scheme(
     elif as_json:
         print(json.dumps(_data(chosen, example), ensure_ascii=False))
     elif example is None:
-        _show_scheme(chosen, _console())
+        _show_scheme(chosen, plain_console())
     else:
-        _show_example(chosen, *example, _console())
+        _show_example(chosen, *example, plain_console())
 
 
 Example = tuple[Sentence, Layers, list[str]]
-
-
-def _console() -> Console:
-    """A console that prints what it is given: text of users is no markup."""
-    return Console(highlight=False, markup=False, emoji=False)
 
 
 def _sentence(words: Sequence[str], mentions: Sequence[Mention]) -> Sentence:
@@ -120,7 +118,7 @@ def _decode(scheme: Scheme, tags: list[str], words: Sequence[str] | None) -> Exa
 
 
 def _mention(scheme: Scheme, words: Sequence[str], given: str) -> Mention:
-    """A mention as typed: `[LABEL=]words` or `[LABEL=]start:end start:end`."""
+    """Parse a mention: `[LABEL=]words` or `[LABEL=]start:end start:end`."""
     label = next((label for label in scheme.labels if given.startswith(f"{label}=")), None)
     if label is not None:
         rest = given[len(label) + 1 :]
@@ -128,13 +126,13 @@ def _mention(scheme: Scheme, words: Sequence[str], given: str) -> Mention:
         label, rest = scheme.labels[0], given
     else:
         choices = ", ".join(f"{label}=…" for label in scheme.labels)
-        raise DiscotagError(f"mention {given!r} does not say its label; write one of {choices}")
+        raise DiscotagError(f"mention {given!r} has no label; use one of {choices}")
     if RANGES.fullmatch(rest.strip()):
         pairs = (pair.split(":") for pair in re.split(r"[ ,]+", rest.strip()))
         return Mention(label, tuple((int(start), int(end)) for start, end in pairs))
     fragments = locate(words, rest.split())
     if fragments is None:
-        raise DiscotagError(f"mention {rest!r}: its words do not stand in the sentence in order")
+        raise DiscotagError(f"mention {rest!r}: its words do not occur in the sentence in order")
     return Mention(label, fragments)
 
 
@@ -209,9 +207,9 @@ def _meaning(tag: Tag) -> str:
         (
             Upper.SET_BEGIN,
             Lower.COMPONENT_BEGIN,
-        ): f"the first of a mention set, {tag.label}, and in slot {slot}",
-        (Upper.SET_INSIDE, Lower.COMPONENT_BEGIN): f"the first of a component in slot {slot}",
-        (Upper.SET_INSIDE, Lower.COMPONENT_INSIDE): f"a further one of a component in slot {slot}",
+        ): f"the first word of a mention set, {tag.label}, in slot {slot}",
+        (Upper.SET_INSIDE, Lower.COMPONENT_BEGIN): f"the first word of a component in slot {slot}",
+        (Upper.SET_INSIDE, Lower.COMPONENT_INSIDE): f"a further word of a component in slot {slot}",
         (Upper.SET_INSIDE, Lower.NOTHING): "in a gap",
         (Upper.SET_INSIDE, Lower.CONTINUOUS_BEGIN): f"in a gap, the first word{label}",
         (Upper.SET_INSIDE, Lower.CONTINUOUS_INSIDE): f"in a gap, a further word{label}",
@@ -229,7 +227,7 @@ def _show_example(
     for drawing in drawings:
         console.print(drawing, soft_wrap=True)
     decoded = _sentence(sentence.words, tuple(scheme.decode(tags)))
-    console.print(f"Decoded from the tags, mentions: {len(decoded.mentions)}")
+    console.print(f"Mentions decoded from the tags: {len(decoded.mentions)}")
     table = Table("label", "mention", "words", box=None, pad_edge=False)
     for mention in decoded.mentions:
         ranges = " ".join(f"{start}:{end}" for start, end in mention.fragments)

@@ -1,4 +1,4 @@
-"""Files to documents and back, a module per format."""
+"""Reading and writing corpora: files to documents and back."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from discotag.corpora.files import STANDARD, failed, files_in
-from discotag.corpora.formats import Format
-from discotag.corpora.problems import CorpusError, Problem, Report, located, shown, strict
-from discotag.corpora.refusals import Unwritable
-from discotag.corpora.registry import FORMATS, find_format, named_format
-from discotag.corpora.streams import decoded, decoding
+from discotag.corpora.formats.format import Format
+from discotag.corpora.formats.registry import FORMATS, find_format, named_format
+from discotag.corpora.parsing.files import STANDARD, failed, files_in
+from discotag.corpora.parsing.problems import CorpusError, Problem, Report, located, shown, strict
+from discotag.corpora.parsing.streams import decoded, decoding
+from discotag.corpora.parsing.unwritable import Unwritable
 from discotag.mentions import Document, Place
 from discotag.words import Splitter
 
@@ -26,28 +26,28 @@ def read(
     report: Report = strict,
     encoding: str | None = None,
 ) -> Iterator[Document]:
-    r"""The documents of a file or folder, one after the other.
+    r"""Read the documents of a file or folder, one after the other.
 
-    Memory holds one document at a time.
+    One document at a time is kept in memory.
 
     Args:
         path: A file, a folder, or `-` for standard input.
-        format: One of `FORMATS`; by default it is found from the content.
-        splitter: How text becomes sentences and words, in formats that hold no words.
-        report: Is told of each problem. If it returns, what is wrong is left out; the default
+        format: One of `FORMATS`; by default it is recognised from the content.
+        splitter: Splits text into sentences and words, for formats without words.
+        report: Called with each problem. If it returns, the invalid part is left out; the default
             raises for errors and ignores warnings.
-        encoding: The encoding of files without a byte-order mark; UTF-8 by default. XML says by
-            itself in which encoding it is, unless this is given.
+        encoding: The encoding of files without a byte-order mark; UTF-8 by default. XML files
+            declare their encoding, unless this is given.
 
     Raises:
-        CorpusError: The path cannot be read, or has an error in it.
-        UnknownEncoding: There is no such encoding.
+        CorpusError: The path cannot be read, or a file has an error.
+        UnknownEncoding: The encoding is unknown.
 
     Example:
         >>> from tempfile import NamedTemporaryFile
         >>> file = NamedTemporaryFile(suffix=".txt")
         >>> _ = Path(file.name).write_text("Sore toes\n0,1 ADR|0,7 ADR\n\n")
-        >>> found = []  # read what is good, collect what is wrong
+        >>> found = []  # read what is valid, collect the problems
         >>> [document.mentions[0].text for document in read(file.name, report=found.append)]
         ['Sore toes']
         >>> found[0].line, found[0].kind
@@ -57,8 +57,8 @@ def read(
     try:
         if path != STANDARD:
             path.stat()
-    except (FileNotFoundError, NotADirectoryError, ValueError):  # also with a NUL in its name
-        message = "there is no such file or folder"
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: a NUL in the name
+        message = "no such file or folder"
         raise CorpusError(Problem("missing", message, str(path))) from None
     except OSError as error:  # a name that is too long, a link that leads to itself
         raise failed(error, path) from None
@@ -71,14 +71,16 @@ def write(documents: Iterable[Document], path: str | Path, format: str = "jsonl"
     """Write documents to a file, a folder, or `-` for standard output.
 
     Raises:
-        CorpusError: The path cannot be written, or the format cannot hold a document.
+        CorpusError: The path cannot be written, or the format cannot represent a document.
     """
     chosen = named_format(format)
     if chosen.write is None:
-        message = "this format can be read, not written"
+        message = "this format can only be read, not written"
         raise CorpusError(Problem("syntax", message, chosen.name))
     if "\0" in str(path):
-        raise CorpusError(Problem("missing", "a path has no NUL in it", repr(str(path))))
+        raise CorpusError(
+            Problem("missing", "a path must not contain a NUL character", repr(str(path)))
+        )
     passed = _Passed()
     try:
         chosen.write(passed.through(documents), Path(path))
@@ -88,7 +90,7 @@ def write(documents: Iterable[Document], path: str | Path, format: str = "jsonl"
 
 
 def check_ids(documents: Iterable[Document], report: Report) -> Iterator[Document]:
-    """Give the same documents; report each that has the id of an earlier one.
+    """Yield the same documents, and report each that has the id of an earlier one.
 
     Memory grows with the number of ids.
     """
@@ -98,7 +100,7 @@ def check_ids(documents: Iterable[Document], report: Report) -> Iterator[Documen
             path, line = place = document.place or ("documents", None)
             if document.id in first:
                 where = located(*first[document.id])
-                message = f"the document at {where} has the id {shown(document.id)}, too"
+                message = f"the document at {where} also has the id {shown(document.id)}"
                 report(Problem("duplicate_id", message, path, line))
             else:
                 first[document.id] = place
@@ -106,7 +108,7 @@ def check_ids(documents: Iterable[Document], report: Report) -> Iterator[Documen
 
 
 class _Passed:
-    """Remembers which document was given last."""
+    """Remembers which document was passed last."""
 
     def __init__(self) -> None:
         self.number = 0
@@ -128,10 +130,10 @@ def _read(path: Path, chosen: Format, splitter: Splitter, report: Report) -> Ite
         return
     files = files_in(path, chosen.endings, report)
     if not files:
-        message = f"there is no file in this folder that ends with {' or '.join(chosen.suffixes)}"
+        message = f"the folder has no file that ends with {' or '.join(chosen.suffixes)}"
         report(Problem("missing", message, str(path)))
     for file in files:
         try:
             yield from chosen.read(file, splitter, report)
-        except CorpusError as error:  # a file that cannot be read, among others that can
+        except CorpusError as error:  # one file cannot be read; go on with the others
             report(error.problem)

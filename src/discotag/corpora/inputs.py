@@ -1,4 +1,4 @@
-"""What a user wants to have read: texts, files, folders and standard input, as documents."""
+"""Inputs of a command: texts, files, folders and standard input, read as documents."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from discotag.corpora import brat
-from discotag.corpora.files import STANDARD, failed, files_in, lines, read_text
-from discotag.corpora.formats import Format
-from discotag.corpora.problems import CorpusError, Problem, Report, strict
-from discotag.corpora.registry import find_format, named_format, recognise
-from discotag.corpora.streams import decoded
+from discotag.corpora.formats import brat
+from discotag.corpora.formats.format import Format
+from discotag.corpora.formats.registry import find_format, named_format, recognise
+from discotag.corpora.parsing.files import STANDARD, failed, files_in, lines, read_text
+from discotag.corpora.parsing.problems import CorpusError, Problem, Report, strict
+from discotag.corpora.parsing.streams import decoded
 from discotag.mentions import Document
 from discotag.words import Splitter
 
 PLAIN: Final = "text"
-"""The name of the format of a text without any annotations."""
+"""The name of the format of text without annotations."""
 
 PLAIN_SUFFIXES: Final = frozenset({"", ".txt", ".text", ".md"})
-"""Endings of plain text: such files of a folder are read if nothing else is recognised in them."""
+"""Endings of plain text: such files in a folder are read even if no format is recognised."""
 
 MAX_TEXT: Final = 4 << 20
-"""Characters of a plain text that is one document: some 700,000 words, which take 300 MB while they
-are tagged. Longer ones are read line by line."""
+"""The largest number of characters of a plain text that is read as one document: about 700,000
+words, which take 300 MB while they are tagged. Longer ones must be read line by line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class _Item:
     Attributes:
         path: The file; None for a text.
         text: The text; None for a file.
-        folder: The folder that was given and has the file in it, if it was a folder.
+        folder: The folder that was given, if the file was found in one.
     """
 
     path: Path | None = None
@@ -46,31 +46,31 @@ class _Item:
 
 
 class Inputs:
-    """Texts, files, folders and standard input, to be read as documents in the order given.
+    """Texts, files, folders and standard input, read as documents in the given order.
 
-    The id of a text file is its path below the folder given, without the ending. Where two files
-    would have the same id, the ending stays, or the path begins further up: ids are unique.
+    The id of a text file is its path relative to the given folder, without the ending. If two
+    files would have the same id, the ending is kept, or the path begins further up.
 
     Args:
         arguments: Each is a path, `-` for standard input, or a text: an argument with white space
-            in it that names no path.
-        texts: Further texts, which come after the arguments.
+            in it that is not the name of a path.
+        texts: Further texts, which are read after the arguments.
         format: The format of all files, `text` for plain text; by default it is recognised.
-        by_line: Read each line of a plain text as a document.
-        splitter: How text becomes sentences and words.
+        by_line: Whether to read each line of a plain text as a document.
+        splitter: Splits text into sentences and words.
         report: Called with each problem.
         encoding: The encoding of files without a byte-order mark; UTF-8 by default.
-        keep_mark: Keep the byte-order mark of a text in UTF-8, as brat does.
+        keep_mark: Whether to keep the byte-order mark of a text in UTF-8, as brat does.
 
     Raises:
-        CorpusError: An argument is neither a text nor a path that can be read, or the same file is
-            given twice, or the format is unknown.
+        CorpusError: An argument is neither a text nor a readable path, a file is given twice, or
+            the format is unknown.
 
     Example:
         >>> inputs = Inputs(["Sore toes.", "no/such/file"])
         Traceback (most recent call last):
-        discotag.corpora.problems.CorpusError: no/such/file: no such file or directory; if it is \
-a text, give it with --text
+        discotag.corpora.parsing.problems.CorpusError: no/such/file: no such file or directory; \
+if it is a text, give it with --text
     """
 
     def __init__(
@@ -111,9 +111,9 @@ a text, give it with --text
                 yield from self._file(item.path, name, item.folder is not None)
 
     def describe(self) -> list[str]:
-        """Return a line for each input that changes when the input does: sizes and a digest.
+        """Return a line for each input that changes when the input does: its size and a digest.
 
-        Only names and sizes of files are looked at, not what is in them.
+        Only the names and sizes of files are used, not their contents.
         """
         return [
             "standard input" if item.path == STANDARD
@@ -139,7 +139,7 @@ a text, give it with --text
         files = files_in(path, report=self.report)
         found = [_Item(file, folder=path) for file in files if not _is_beside(file)]
         if not found:
-            raise CorpusError(Problem("missing", "there is no file in this folder", str(path)))
+            raise CorpusError(Problem("missing", "the folder has no files", str(path)))
         return found
 
     def _file(self, path: Path, name: str | None, in_folder: bool) -> Iterator[Document]:
@@ -156,7 +156,7 @@ a text, give it with --text
         if form is not None or not optional:
             yield from self._read(path, name, form, in_folder)
         else:
-            message = "left out: its format was not recognised; give it alone or with --from"
+            message = "left out: its format was not recognised; name the file itself, or use --from"
             self.report(Problem("left_out", message, str(path)))
 
     def _read(
@@ -172,7 +172,7 @@ a text, give it with --text
                         yield self.splitter.document(line, id=identifier)
             else:
                 yield from self._whole(path, name)
-        except CorpusError as error:  # the file cannot be read, or not to its end
+        except CorpusError as error:  # the file, or its end, cannot be read
             if not in_folder:
                 raise
             self.report(error.problem)
@@ -185,10 +185,12 @@ a text, give it with --text
             return named_format(self.format)
         if path != STANDARD and path.name.endswith(brat.TEXT):
             found = recognise(path)
-            return None if found is brat.FORMAT else found  # annotations beside it are not read
+            return (
+                None if found is brat.FORMAT else found
+            )  # the annotations in the .ann file are not read
         found = recognise(path)
         if found is None and path != STANDARD and _ending(path) not in PLAIN_SUFFIXES:
-            # Some formats cannot be told from prose by their content alone: the ending decides.
+            # Some formats look like prose: the ending of the file decides.
             try:
                 likely = find_format(path)
             except CorpusError:
@@ -197,14 +199,14 @@ a text, give it with --text
         return found
 
     def _whole(self, path: Path, name: str | None) -> Iterator[Document]:
-        # brat counts a byte-order mark, and its annotations may be written beside this text.
+        # brat counts a byte-order mark, and annotations of this text may be written for brat.
         text = read_text(path, self.report, keep_mark=self.keep_mark)
         if text is None:
             return
         if len(text) > MAX_TEXT:
             message = (
-                f"the text is over {MAX_TEXT >> 20} million characters; --lines reads each line "
-                "as a text of its own"
+                f"the text has more than {MAX_TEXT >> 20} million characters; use --lines to read "
+                "each line as a document"
             )
             self.report(Problem("too_long", message, str(path)))
         else:
@@ -221,10 +223,10 @@ def _path(argument: str) -> Path | None:
         try:
             path.stat()
             return path
-        except ValueError:  # with a NUL in it, which no name has
+        except ValueError:  # it contains a NUL character
             reason = "is not the name of a file"
         except OSError as error:
-            # A link that leads nowhere, or into a folder that may not be read, is still a path.
+            # A broken link, or a link into a folder that cannot be read, is still a path.
             is_text = (
                 is_text and not os.path.lexists(path) and not isinstance(error, PermissionError)
             )
@@ -239,11 +241,11 @@ def _path(argument: str) -> Path | None:
 
 
 def _check_once(items: Sequence[_Item]) -> None:
-    """Raise `CorpusError` if a file is given twice, say by itself and by its folder."""
+    """Raise `CorpusError` if a file is given twice, such as by name and in its folder."""
     times = Counter(_real(item.path) for item in items if item.path is not None)
     twice = next((path for path, number in times.items() if number > 1), None)
     if twice is not None:
-        message = "this is given twice"
+        message = "the file is given twice"
         raise CorpusError(Problem("duplicate_id", message, str(twice)))
 
 
@@ -252,7 +254,7 @@ def _real(path: Path) -> Path:
 
 
 def _is_beside(path: Path) -> bool:
-    """Return whether a file holds brat's annotations of a text beside it, which is read instead."""
+    """Return whether a file has brat's annotations of a text file, which is read instead."""
     ending = brat.MARKS
     return (
         path.name.endswith(ending)
@@ -261,7 +263,7 @@ def _is_beside(path: Path) -> bool:
 
 
 def _ids(items: Sequence[_Item]) -> list[str | None]:
-    """Return an id for each file; all are different."""
+    """Return a unique id for each file."""
     choices = _choices(items)
     level = [0] * len(items)
     while True:
@@ -278,7 +280,7 @@ def _ids(items: Sequence[_Item]) -> list[str | None]:
 
 
 def _choices(items: Sequence[_Item]) -> list[tuple[str, ...]]:
-    """Return the ids that each file may have, the shortest first; none for texts."""
+    """Return the possible ids of each file, the shortest first; none for texts."""
     files = [item.path for item in items if item.path is not None and item.path != STANDARD]
     if not files:
         return [()] * len(items)
@@ -309,7 +311,7 @@ def _without_ending(path: Path) -> str:
 
 
 def _ending(path: Path) -> str:
-    """Return the ending of a file's name, that of compression apart."""
+    """Return the ending of a file name, without `.gz`."""
     return (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
 
 

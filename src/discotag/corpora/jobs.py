@@ -1,7 +1,7 @@
-"""A job that writes one output: locked while it runs, with a record of what it was started with.
+"""Jobs that write one output: locked while they run, with a record of their settings.
 
-The record is a hidden file beside the output. It lets a job that was interrupted go on with the
-same settings and refuse to go on with others.
+The record is a hidden file next to the output. An interrupted job can be resumed with the same
+settings, but not with others.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from discotag.mentions import Document
 
 
 class JobError(DiscotagError):
-    """An output that another process is writing, or a job that cannot go on."""
+    """An output that another process is writing, or a job that cannot be resumed."""
 
 
 @contextmanager
@@ -28,11 +28,11 @@ def locked(out: Path) -> Iterator[None]:
     """Keep other processes from writing the same output.
 
     Raises:
-        JobError: Another process is writing it, or it cannot be written at all.
+        JobError: Another process is writing the output, or it cannot be written.
     """
     path = _beside(out, "lock")
     if not path.parent.is_dir():
-        raise JobError(f"{out}: there is no folder {path.parent} to write it to")
+        raise JobError(f"{out}: the folder {path.parent} does not exist")
     lock = FileLock(path, blocking=False)
     try:
         lock.acquire()
@@ -48,7 +48,7 @@ def locked(out: Path) -> Iterator[None]:
 
 
 def record(out: Path, settings: Mapping[str, Any]) -> None:
-    """Write down what a job is started with."""
+    """Write the settings of a job to its record."""
     text = json.dumps(settings, indent=2, ensure_ascii=False) + "\n"
     try:
         record_of(out).write_text(text, "utf-8")
@@ -60,7 +60,7 @@ def check_same(out: Path, settings: Mapping[str, Any]) -> None:
     """Raise if an output was started with other settings.
 
     Raises:
-        JobError: It was, or there is no record of it.
+        JobError: The settings differ, or there is no record of them.
     """
     path = record_of(out)
     try:
@@ -69,10 +69,10 @@ def check_same(out: Path, settings: Mapping[str, Any]) -> None:
             raise ValueError
     except (OSError, ValueError):
         raise JobError(
-            f"{out}: cannot be resumed: there is no record of its settings in {path.name}; "
-            "--force writes it anew"
+            f"{out}: cannot be resumed: {path.name} has no record of its settings; "
+            "use --force to start again"
         ) from None
-    now = json.loads(json.dumps(settings))  # as it would be read
+    now = json.loads(json.dumps(settings))  # as read from the record
     changes = [
         f"{name} was {before.get(name)!r}, now {now.get(name)!r}"
         for name in {**before, **now}
@@ -80,18 +80,18 @@ def check_same(out: Path, settings: Mapping[str, Any]) -> None:
     ]
     if changes:
         raise JobError(
-            f"{out}: was started with other settings ({'; '.join(changes)}); go on with the same "
-            "ones, or write to another file"
+            f"{out}: was started with other settings ({'; '.join(changes)}); resume with the same "
+            "settings, or write to another file"
         )
 
 
 def record_of(out: Path) -> Path:
-    """Return where the record of an output is."""
+    """Return the path of the record of an output."""
     return _beside(out, "job.json")
 
 
 def repair(out: Path) -> int:
-    """Cut off a line that was not written to its end, and count the others.
+    """Remove an incomplete last line, and count the complete ones.
 
     Raises:
         JobError: The file cannot be read or written.
@@ -111,10 +111,10 @@ def repair(out: Path) -> int:
 
 
 def compared(documents: Iterator[Document], out: Path, done: int) -> Iterator[Document]:
-    """Pass documents on, and raise unless the first `done` of them are those in the output.
+    """Yield documents, and raise unless the first `done` of them are those in the output.
 
     Raises:
-        JobError: One of them is not, or there are fewer.
+        JobError: A document differs, or there are fewer documents.
     """
     number = 0
     with out.open("rb") as stream:

@@ -1,4 +1,4 @@
-"""Documents into parts: by document, alike in discontinuity and size, the same again for a seed."""
+"""Split a corpus into parts, by document, that are similar in size and discontinuity."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from math import isfinite
 
-from discotag.corpora.problems import CorpusError, Problem
+from discotag.corpora.parsing.problems import CorpusError, Problem
 from discotag.errors import DiscotagError
 from discotag.mentions import Document
 
 
 class InvalidParts(DiscotagError):
-    """Parts that cannot be."""
+    """Invalid parts or shares of a split."""
 
 
 @dataclass(slots=True)
 class Index:
-    """The sizes of all documents of a corpus: some twenty bytes for each.
+    """The sizes of all documents of a corpus, in about twenty bytes each.
 
     Example:
         >>> from discotag.mentions import Sentence
@@ -45,7 +45,7 @@ class Index:
         return len(set(self.names)) < len(self)
 
     def add(self, document: Document) -> None:
-        """Note the size of a document."""
+        """Add the size of a document."""
         mentions = [mention for sentence in document.sentences for mention in sentence.mentions]
         self.only_sentences &= document.id is None and len(document.sentences) == 1
         name = str(len(self)) if document.id is None else f"id {document.id}"
@@ -55,27 +55,27 @@ class Index:
         self.discontinuous.append(sum(mention.discontinuous for mention in mentions))
 
     def assign(self, shares: Sequence[float], seed: int) -> array[int]:
-        """The number of the part that each document goes to.
+        """Assign each document to a part, and return the numbers of the parts.
 
-        Documents with many discontinuous mentions go first, large ones before small ones; among
-        those that are alike the seed and the document's id decide. Each goes to the part whose
+        Documents with many discontinuous mentions are assigned first, then large ones; the order of
+        similar documents depends on the seed and their ids. Each document goes to the part whose
         numbers of documents, sentences, mentions and discontinuous mentions it brings nearest to
-        the part's share of all that have been assigned, by chi square.
+        its share of everything assigned so far, measured by chi square.
 
         Args:
-            shares: For each part how much of the corpus it should have; they are relative.
-            seed: Another seed gives another split.
+            shares: The relative share of each part.
+            seed: The seed of the split.
 
         Raises:
-            InvalidParts: A share is not a number above 0, or there is none.
+            InvalidParts: A share is not a positive number, or there are no shares.
         """
         if not shares or not all(isfinite(share) and share > 0 for share in shares):
-            raise InvalidParts(f"parts need shares above 0, got {list(shares)}")
+            raise InvalidParts(f"the shares of parts must be above 0, got {list(shares)}")
         places = [_number(f"{seed} {name}") for name in self.names]
         order = sorted(
             range(len(self)),
             key=lambda number: (
-                # Powers of two: exact sizes would leave nothing to the seed.
+                # Powers of two, since exact sizes would make the seed irrelevant.
                 -self.discontinuous[number].bit_length(),
                 -self.sentences[number].bit_length(),
                 places[number],
@@ -91,7 +91,7 @@ class Index:
         for number in order:
             sizes = [column[number] for column in columns]
             passed = [before + size for before, size in zip(passed, sizes, strict=True)]
-            # How much the squared distance to the expected sizes, over these, grows in each part.
+            # The growth of each part's squared distance to its expected sizes, divided by these.
             growth = [
                 sum(
                     weight * size * (2 * (has - due * total) + size)
@@ -111,10 +111,10 @@ class Index:
 
 
 def parse_parts(text: str) -> dict[str, float]:
-    """Parts as typed.
+    """Parse parts, such as `train=0.8,test=0.2`.
 
     Raises:
-        InvalidParts: The text does not look like that, or a name stands there twice.
+        InvalidParts: The text has another form, or a name occurs twice.
 
     Example:
         >>> parse_parts("train=0.8,test=0.2")
@@ -128,7 +128,9 @@ def parse_parts(text: str) -> dict[str, float]:
         except ValueError:
             number = 0.0
         if not isfinite(number) or number <= 0:
-            raise InvalidParts(f"a part looks like train=0.8, with a share above 0, not {part!r}")
+            raise InvalidParts(
+                f"a part must look like train=0.8, with a share above 0, got {part!r}"
+            )
         if name in parts:
             raise InvalidParts(f"the part {name!r} is given twice")
         parts[name] = number
@@ -138,10 +140,10 @@ def parse_parts(text: str) -> dict[str, float]:
 def pick(
     documents: Iterable[Document], parts: Sequence[int], wanted: int, path: str
 ) -> Iterator[Document]:
-    """The documents of one part, read once more.
+    """Yield the documents of one part when the corpus is read again.
 
     Raises:
-        CorpusError: There are not as many documents as before.
+        CorpusError: The number of documents has changed.
     """
     number = 0
     for number, document in enumerate(documents, 1):
@@ -155,5 +157,5 @@ def pick(
 
 
 def _number(text: str) -> int:
-    """The same number on every machine for the same text."""
+    """Return a hash of text that is the same on every machine."""
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")

@@ -1,4 +1,4 @@
-"""Gold and predicted mentions to figures."""
+"""Evaluation: precision, recall and F1, their intervals, and kinds of errors."""
 
 from discotag.evaluation.alignment import AlignmentError, Pair, align
 from discotag.evaluation.errors import KINDS, Error, KindCount, count_errors, find_errors

@@ -1,4 +1,4 @@
-"""Gold and predicted documents side by side, also when they were cut differently."""
+"""Align gold and predicted documents, also if their sentences and words differ."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from discotag.evaluation.scores import EvaluationError
 from discotag.mentions import Document, Fragment, Mention, Sentence
 
 SHOWN: Final = 40
-"""Characters of a word that a message shows at most."""
+"""The largest number of characters of a word that a message shows."""
 
 
 class AlignmentError(EvaluationError):
-    """Gold and predictions are not of the same text; the message says where they first differ."""
+    """Gold and predictions with different texts; the message says where they first differ."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A gold sentence and what was predicted for it.
+    """A gold sentence and the mentions predicted for it.
 
     Args:
         document: The number of its document in the gold, from 1.
         id: The id of the document, if it has one.
         sentence: The number of the sentence in its document, from 1.
-        words: The words that fragments count; pieces of words where the two sides have
-            different words.
+        words: The words that fragments count. If the words of gold and predictions differ, these
+            are the parts of words that both have in common.
         gold: The gold mentions.
-        predicted: The predicted mentions that begin in this sentence. One may reach past the
-            last word, into a sentence that the gold has cut off; it is then never correct.
+        predicted: The predicted mentions that begin in this sentence. A mention that reaches past
+            the last word, into the next sentence of the gold, is never correct.
     """
 
     document: int
@@ -43,16 +43,16 @@ class Pair:
 
 
 def align(gold: Iterable[Document], predicted: Iterable[Document]) -> Iterator[Pair]:
-    """A pair for each sentence of the gold, in its order, from two streams of documents.
+    """Yield a pair for each gold sentence, in order, from two streams of documents.
 
-    Documents are taken in order, and joined on either side until both hold the same text, spaces
-    aside. Where both have the same words these are compared, otherwise characters. Where two
-    documents that should be compared have different ids, all further predicted documents are
-    kept in memory: if their ids are unique, and the gold document's is among them, ids decide
-    from there on; otherwise the order does.
+    Documents are taken in order, and joined on either side until both have the same text, except
+    for white space. If both have the same words, words are compared, otherwise characters. At the
+    first two documents with different ids, all further predicted documents are read into memory: if
+    their ids are unique and include the id of the gold document, documents are matched by id from
+    there on, otherwise by order.
 
     Raises:
-        AlignmentError: The texts differ, or a document is on one side only.
+        AlignmentError: The texts differ, or a document is missing on one side.
 
     Example:
         >>> gold = [Document([Sentence(["Sore"]), Sentence(["left", "arm"])])]
@@ -73,7 +73,7 @@ Numbered = tuple[int, Document]
 def _blocks(
     gold: Iterator[Numbered], predicted: Iterator[Numbered]
 ) -> Iterator[tuple[list[Numbered], list[Numbered]]]:
-    """The shortest runs of documents that hold the same text on both sides."""
+    """Yield the shortest runs of documents that have the same text on both sides."""
     ids_may_decide = True
     while True:
         truth, found = next(gold, None), next(predicted, None)
@@ -100,12 +100,12 @@ def _by_id(
         found = predicted.pop(truth[1].id, None)
         if found is None:
             raise AlignmentError(
-                f"{_name(truth)} of the gold is not in the predictions, or twice in the gold"
+                f"{_name(truth)} of the gold is missing in the predictions, or twice in the gold"
             )
         yield _grown([truth], [found], iter(()), iter(()))
     if predicted:
         left = next(iter(predicted.values()))
-        raise AlignmentError(f"{_name(left)} of the predictions is not in the gold")
+        raise AlignmentError(f"{_name(left)} of the predictions is missing in the gold")
 
 
 def _grown(
@@ -114,7 +114,7 @@ def _grown(
     more_gold: Iterator[Numbered],
     more_predicted: Iterator[Numbered],
 ) -> tuple[list[Numbered], list[Numbered]]:
-    """Both sides with as many documents added as it takes to hold the same text."""
+    """Add documents to both sides until they have the same text."""
     sides, further = (golds, predictions), (more_gold, more_predicted)
     texts = ["".join(_visible(document) for _, document in side) for side in sides]
     done = [0, 0]  # characters of each text that have been compared
@@ -138,13 +138,13 @@ def _visible(document: Document) -> str:
 
 
 def _characters(sentence: Sentence) -> str:
-    """The text of a sentence without its spaces."""
+    """Return the text of a sentence without white space."""
     text = "".join(sentence.words) if sentence.text is None else sentence.text
     return "".join(text.split())
 
 
 class _Place(NamedTuple):
-    """A sentence, and where it stands."""
+    """A sentence, its number, and its document."""
 
     document: Numbered
     number: int
@@ -208,7 +208,7 @@ class _Side(NamedTuple):
 
 
 def _visible_ranges(sentence: Sentence) -> list[Fragment]:
-    """Where each word stands among the visible characters of its sentence."""
+    """Return the range of each word, counted in visible characters of its sentence."""
     if sentence.text is None or sentence.offsets is None:
         sizes = (len("".join(word.split())) for word in sentence.words)
         return list(pairwise(accumulate(sizes, initial=0)))
@@ -217,7 +217,7 @@ def _visible_ranges(sentence: Sentence) -> list[Fragment]:
 
 
 def _mapped(cells: Sequence[str], gold: _Side, predicted: _Side) -> Iterator[Pair]:
-    """The pairs of a block: cut into pieces wherever a word of either side begins or ends."""
+    """Yield the pairs of a block, cut wherever a word of either side begins or ends."""
     words = chain.from_iterable(chain(gold.ranges, predicted.ranges))
     cuts = sorted({*gold.starts, *chain.from_iterable(words)})
     firsts = [bisect_left(cuts, start) for start in gold.starts]
@@ -245,7 +245,7 @@ def _pieces(
     if any(start == end for start, end in runs):
         raise AlignmentError(
             f"{_name(place.document)}, sentence {place.number}: mention {mention} covers no "
-            "visible character; gold and predictions differ in their words, so it has no place"
+            "visible character, so it cannot be aligned with predictions that have other words"
         )
     return [(bisect_left(cuts, start), bisect_left(cuts, end)) for start, end in runs]
 
@@ -256,16 +256,16 @@ def _name(document: Numbered) -> str:
 
 
 def _difference(golds: list[Numbered], predictions: list[Numbered]) -> str:
-    """Where two blocks first differ, in words; documents, sentences and words count from 1."""
+    """Describe the first difference of two blocks; documents, sentences and words count from 1."""
     one, other = (
         "".join(_visible(document) for _, document in side) for side in (golds, predictions)
     )
     both = enumerate(zip(one, other, strict=False))
     place = next((n for n, (mine, yours) in both if mine != yours), min(len(one), len(other)))
     if place == len(one):
-        return f"the gold ends where the predictions go on with {_word_at(predictions, place)}"
+        return f"the gold ends where the predictions continue with {_word_at(predictions, place)}"
     if place == len(other):
-        return f"the predictions end where the gold goes on with {_word_at(golds, place)}"
+        return f"the predictions end where the gold continues with {_word_at(golds, place)}"
     return (
         f"the gold has {_word_at(golds, place)}, "
         f"where the predictions have {_word_at(predictions, place)}"
@@ -278,7 +278,7 @@ def _word_at(documents: list[Numbered], cell: int) -> str:
     place, ranges = side.places[number], side.ranges[number]
     where = f"{_name(place.document)}, sentence {place.number}"
     word = next((n for n, (_, end) in enumerate(ranges) if end > cell), None)
-    if word is None:  # characters of the text that stand in no word
+    if word is None:  # characters that are not part of a word
         spelling = _characters(place.sentence)[cell - side.starts[number] :]
     else:
         spelling, where = place.sentence.words[word], f"{where}, word {word + 1}"

@@ -1,4 +1,4 @@
-"""What went wrong: a partition of the gold mentions not found and the predicted that are wrong."""
+"""Kinds of errors: a partition of the gold mentions missed and the wrong predictions."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Final
 
 from discotag.evaluation.alignment import Pair
 from discotag.mentions import Fragment, Mention
+from discotag.scheme.layers import group_mentions
 
 KINDS: Final = {
     "wrong_label": "the fragments of a gold mention, with another label",
@@ -16,22 +17,22 @@ KINDS: Final = {
     "gap_missed": "a discontinuous gold mention, predicted as a continuous one",
     "gap_invented": "a continuous gold mention, predicted as a discontinuous one",
     "one_component_wrong": "both discontinuous, all fragments the same but one",
-    "boundary": "shared words, and other words besides",
-    "missed": "a gold mention that no predicted one was paired with",
-    "spurious": "a predicted mention that no gold one was paired with",
+    "boundary": "some words are the same, others differ",
+    "missed": "a gold mention without a predicted counterpart",
+    "spurious": "a predicted mention without a gold counterpart",
 }
-"""Each kind of error, in order of precedence, and what it means."""
+"""The kinds of errors in order of precedence, each with a description."""
 
 EXAMPLES: Final = 3
-"""Examples that are kept of each kind."""
+"""The number of examples that are kept of each kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """Gold mentions not found and wrong predicted mentions that explain each other.
+    """An error: gold mentions that were missed, wrong predictions, or both together.
 
-    `missed` has one gold mention, `spurious` one predicted, `set_split_or_merged` any number of
-    both, at least one in all; every other kind has one of each.
+    `missed` has one gold mention, `spurious` one predicted mention, `set_split_or_merged` any
+    number of both, but at least one; every other kind has one of each.
     """
 
     kind: str
@@ -41,7 +42,7 @@ class Error:
 
 @dataclass(slots=True)
 class KindCount:
-    """How often one kind of error occurs, and its first examples."""
+    """The numbers of mentions in one kind of error, and its first examples."""
 
     gold: int = 0
     predicted: int = 0
@@ -49,10 +50,10 @@ class KindCount:
 
 
 def count_errors(pairs: Iterable[Pair]) -> dict[str, KindCount]:
-    """The errors of all sentences, by kind.
+    """Count the errors of all sentences by kind.
 
-    The gold counts of all kinds add up to the gold mentions not found, the predicted counts to
-    the predicted mentions that are wrong.
+    The gold counts of all kinds add up to the number of gold mentions that were missed, the
+    predicted counts to the number of wrong predictions.
     """
     counts = {kind: KindCount() for kind in KINDS}
     for pair in pairs:
@@ -66,11 +67,11 @@ def count_errors(pairs: Iterable[Pair]) -> dict[str, KindCount]:
 
 
 def find_errors(gold: Iterable[Mention], predicted: Iterable[Mention]) -> list[Error]:
-    """The errors of one sentence; each wrong mention is in exactly one.
+    """Find the errors of one sentence; each missed or wrong mention is in exactly one.
 
     Args:
-        gold: The gold mentions; a set, as for the scores.
-        predicted: The predicted ones.
+        gold: The gold mentions; a mention given twice counts once.
+        predicted: The predicted mentions.
 
     Example:
         >>> legs = Mention("ADR", [(0, 2), (4, 5)])
@@ -84,7 +85,7 @@ def find_errors(gold: Iterable[Mention], predicted: Iterable[Mention]) -> list[E
     errors = list(_wrong_labels(missed, wrong))
     _take(errors, missed, wrong)
     explained = {mention for error in errors for mention in error.gold + error.predicted}
-    for cluster in _clusters(sorted(truth - explained), sorted(found - explained)):
+    for cluster in _clusters(truth - explained, found - explained):
         if _is_divided_differently(*cluster):
             ours, theirs = cluster[0] & missed, cluster[1] & wrong
             errors.append(Error("set_split_or_merged", tuple(sorted(ours)), tuple(sorted(theirs))))
@@ -97,7 +98,7 @@ def find_errors(gold: Iterable[Mention], predicted: Iterable[Mention]) -> list[E
 
 
 def _take(errors: Iterable[Error], missed: set[Mention], wrong: set[Mention]) -> None:
-    """Take from what is left to explain what these errors do."""
+    """Remove the mentions of errors from those that are not yet explained."""
     for error in errors:
         missed.difference_update(error.gold)
         wrong.difference_update(error.predicted)
@@ -113,32 +114,17 @@ def _wrong_labels(missed: Iterable[Mention], wrong: Iterable[Mention]) -> Iterat
 
 
 def _clusters(
-    gold: Iterable[Mention], predicted: Iterable[Mention]
-) -> list[tuple[set[Mention], set[Mention]]]:
-    """Mentions of one label that share words, directly or by way of others, on both sides."""
-    members = [(mention, side) for side, group in enumerate((gold, predicted)) for mention in group]
-    cluster_of = list(range(len(members)))
-
-    def root(number: int) -> int:
-        while cluster_of[number] != number:
-            number = cluster_of[number]
-        return number
-
-    first_with: dict[tuple[str, int], int] = {}
-    for number, (mention, _) in enumerate(members):
-        for word in mention.words:
-            one, other = sorted(
-                (root(first_with.setdefault((mention.label, word), number)), root(number))
-            )
-            cluster_of[other] = one
-    clusters: dict[int, tuple[set[Mention], set[Mention]]] = {}
-    for number, (mention, side) in enumerate(members):
-        clusters.setdefault(root(number), (set(), set()))[side].add(mention)
-    return list(clusters.values())
+    gold: set[Mention], predicted: set[Mention]
+) -> Iterator[tuple[set[Mention], set[Mention]]]:
+    """Yield the gold and the predicted mentions of one label that share words with each other."""
+    together = sorted(gold | predicted)
+    for label in sorted({mention.label for mention in together}):
+        for group in group_mentions(each for each in together if each.label == label):
+            yield gold.intersection(group), predicted.intersection(group)
 
 
 def _is_divided_differently(gold: set[Mention], predicted: set[Mention]) -> bool:
-    """Whether both sides mean the same words, but by more mentions on one than on the other."""
+    """Return whether both sides cover the same words with different numbers of mentions."""
     if not gold or not predicted or len(gold) == len(predicted):
         return False
     few, many = sorted((gold, predicted), key=len)
@@ -156,12 +142,12 @@ def _words(mentions: Iterable[Mention]) -> set[int]:
 
 
 def _has_nested(mentions: Iterable[Mention]) -> bool:
-    """Whether one of the mentions lies wholly inside another."""
+    """Return whether all words of one mention are words of another."""
     return any(one <= other for one, other in permutations((set(m.words) for m in mentions), 2))
 
 
 def _overlaps(missed: Iterable[Mention], wrong: Iterable[Mention]) -> Iterator[Error]:
-    """Pairs of the same label, each mention in one at most, those that share most words first."""
+    """Pair mentions of the same label one to one, those that share most words first."""
     candidates: list[tuple[float, Mention, Mention]] = []
     for mine in missed:
         words = set(mine.words)

@@ -1,4 +1,4 @@
-"""How sure the figures are: bootstrap intervals, and a paired test between two systems."""
+"""Bootstrap intervals of the figures, and a paired test between two systems."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
 LEVEL: Final = 0.95
 RESAMPLES: Final = 2_000
-"""Resamples of a bootstrap: 50 of them lie beyond each end of a 95% interval."""
+"""The number of bootstrap resamples: 50 of them are beyond each end of a 95% interval."""
 PERMUTATIONS: Final = 9_999
-"""Permutations of a test: with the observed one they are 10,000, so no p-value is below 0.0002."""
+"""The number of permutations of a test. With the observed one there are 10,000, so the smallest
+p-value is 0.0002."""
 CELLS: Final = 1_000_000
-"""Numbers a batch of resamples may hold: 8 MB an array, however many units there are."""
+"""The size of a batch of resamples: 8 MB per array, independent of the number of units."""
 
 Array = NDArray[np.float64]
 Seed = int | np.random.Generator
@@ -45,7 +46,7 @@ class FigureIntervals:
 
 @dataclass(frozen=True, slots=True)
 class SliceIntervals:
-    """The intervals of one slice: all labels together, their mean, and each label."""
+    """The intervals of one slice: micro, macro, and for each label."""
 
     micro: FigureIntervals
     macro: FigureIntervals
@@ -54,10 +55,10 @@ class SliceIntervals:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The F1 of a second system minus that of a first, with its interval and p-value.
+    """The F1 of a second system minus the F1 of a first, with its interval and p-value.
 
-    The p-value is the share of random exchanges of the two systems' predictions, unit by unit,
-    after which they differ at least as much as they do (two-sided).
+    The p-value is the share of random exchanges of the two systems' predictions, unit by unit, that
+    give a difference at least as large as the observed one (two-sided).
     """
 
     difference: float
@@ -67,18 +68,18 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class SliceComparison:
-    """Two systems compared in one slice."""
+    """The comparison of two systems in one slice."""
 
     micro: Comparison
     macro: Comparison
 
 
 def intervals(units: Sequence[Tally], *, seed: Seed = 0) -> dict[str, SliceIntervals]:
-    """Percentile bootstrap intervals of the figures, for each slice.
+    """Compute percentile bootstrap intervals of the figures for each slice.
 
     Args:
-        units: The counts of each sentence, or of each document: what is drawn as a whole.
-        seed: Where the random draws begin.
+        units: The counts of each sentence or document; these are the units of resampling.
+        seed: The seed of the random numbers.
 
     Raises:
         EvaluationError: There are fewer than two units, or SciPy is not installed.
@@ -116,9 +117,9 @@ def compare(
     permutation test.
 
     Args:
-        first: The counts of one system for each sentence, or each document.
-        second: The counts of the other, in the same order.
-        seed: Where the random draws begin.
+        first: The counts of the first system for each sentence or document.
+        second: The counts of the second system, in the same order.
+        seed: The seed of the random numbers.
 
     Raises:
         EvaluationError: The numbers of units differ or are below two, or SciPy is not installed.
@@ -141,7 +142,7 @@ def compare(
     parts = [_part(keys, name) for name in SLICES]
 
     def difference(weights: Array) -> Array:
-        """Of micro and macro F1, for each slice."""
+        """Return the differences of micro and macro F1 for each slice."""
         before, after = _sums(one, weights), _sums(other, weights)
         return np.concatenate(
             [(_rows(after[part]) - _rows(before[part]))[[MICRO_F1, MACRO_F1]] for part in parts]
@@ -153,7 +154,7 @@ def compare(
     for name, part in zip(SLICES, parts, strict=True):
         rows = slice(3 * part.start, 3 * part.stop)
         micro = _p_value(one[rows], other[rows], MICRO_F1, random)
-        single = part.stop - part.start <= 1  # then the mean over labels is the label
+        single = part.stop - part.start <= 1  # then macro and micro are the same
         macro = micro if single else _p_value(one[rows], other[rows], MACRO_F1, random)
         found[name] = SliceComparison(
             *(Comparison(next(observed), next(ends), p_value) for p_value in (micro, macro))
@@ -162,7 +163,7 @@ def compare(
 
 
 MICRO_F1, MACRO_F1 = 2, 5
-"""Where these stand in what `_rows` returns."""
+"""The rows of these figures in the result of `_rows`."""
 
 Key = tuple[str, str]
 
@@ -172,13 +173,13 @@ def _keys(units: Iterable[Tally]) -> list[Key]:
 
 
 def _part(keys: Sequence[Key], name: str) -> slice:
-    """Where the keys of a slice of the mentions stand among all."""
+    """Return the range of the keys of a slice."""
     places = [place for place, key in enumerate(keys) if key[0] == name]
     return slice(places[0], places[-1] + 1) if places else slice(0, 0)
 
 
 def _table(units: Sequence[Tally], keys: Sequence[Key]) -> csr_array[Any]:
-    """A row for the gold, the predicted and the correct mentions of each key, a column a unit."""
+    """Build a table: rows are gold, predicted and correct counts of each key, columns are units."""
     sparse = _scipy().sparse
     row_of = {key: 3 * number for number, key in enumerate(keys)}
     cells = [
@@ -195,13 +196,13 @@ def _table(units: Sequence[Tally], keys: Sequence[Key]) -> csr_array[Any]:
 
 
 def _sums(table: csr_array[Any], weights: Array) -> Array:
-    """Counts by key and sort, for each row of weights of the units."""
+    """Return weighted sums of the counts by key, for each row of weights of the units."""
     sums: Array = table @ weights.T
     return sums.reshape(-1, 3, len(weights))
 
 
 def _rows(sums: Array) -> Array:
-    """Precision, recall and F1: of all labels together, their means, and of each label."""
+    """Return precision, recall and F1: micro, macro, and of each label."""
     labels = _figures(sums)
     macro = labels.sum(axis=0) / max(len(labels), 1)
     return np.concatenate([_figures(sums.sum(axis=0)[None])[0], macro, *labels])
@@ -217,13 +218,13 @@ def _figures(counts: Array) -> Array:
 
 
 def _bootstrap(statistic: Callable[[Array], Array], units: int, seed: Seed) -> Iterator[Interval]:
-    """The interval of each row of `statistic(weights)`; a weight: how often a unit is drawn.
+    """Yield the interval of each row of `statistic(weights)`; weights count draws of the units.
 
-    Percentiles, because the corrected intervals (BCa) leave out each unit in turn, which takes
-    time and memory by the square of the units.
+    The intervals are percentiles: corrected intervals (BCa) leave out each unit in turn, which
+    takes time and memory quadratic in the number of units.
     """
     if units < 2:
-        raise EvaluationError(f"intervals need two or more units to draw from, got {units}")
+        raise EvaluationError(f"intervals need at least two units, got {units}")
     stats = _scipy().stats
 
     def of_indices(drawn: NDArray[np.int64], axis: int) -> Array:
@@ -246,11 +247,11 @@ def _bootstrap(statistic: Callable[[Array], Array], units: int, seed: Seed) -> I
 
 
 def _p_value(one: csr_array[Any], other: csr_array[Any], row: int, random: Seed) -> float:
-    """The p-value of a difference in row `row` of the figures of a slice.
+    """Return the p-value of the difference in row `row` of the figures of a slice.
 
-    Exchanging the predictions of a unit that both systems tally alike changes nothing, so only
-    the others take part. `monte_carlo_test` is given the random exchanges: it is many times
-    faster here than `permutation_test`, which shuffles each pair.
+    Units with the same counts for both systems are left out, since exchanging them changes nothing.
+    Random exchanges are passed to `monte_carlo_test`, which is many times faster here than
+    `permutation_test`, which shuffles each pair.
     """
     change = (other - one).tocsc()
     units = np.unique(change.nonzero()[1])
@@ -260,7 +261,7 @@ def _p_value(one: csr_array[Any], other: csr_array[Any], row: int, random: Seed)
     first, second = (_sums(table, np.ones((1, table.shape[1]))) for table in (one, other))
 
     def difference(exchanged: NDArray[np.int8], axis: int) -> Array:
-        """How much better the second is when the units with a 1 are exchanged."""
+        """Return the difference after exchanging the units that have a 1."""
         moved = _sums(change, np.atleast_2d(exchanged).astype(float))
         after: Array = (_rows(second - moved) - _rows(first + moved))[row]
         return after.reshape(exchanged.shape[:-1])

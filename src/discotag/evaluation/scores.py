@@ -1,4 +1,4 @@
-"""Precision, recall and F1 as Dai et al. (2020) count them, for three slices of the mentions."""
+"""Precision, recall and F1 as in Dai et al. (2020), for three slices of the mentions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SLICES: Final = {
     DISCONTINUOUS_SENTENCES: "all mentions of sentences whose gold has a discontinuous mention",
     DISCONTINUOUS: "discontinuous mentions only",
 }
-"""The name of each slice, and what it holds."""
+"""The slices by name, each with a description."""
 
 
 class EvaluationError(DiscotagError):
@@ -35,7 +35,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many mentions there are, were predicted, and are both.
+    """The numbers of gold, predicted and correct mentions.
 
     Example:
         >>> Counts(gold=4, predicted=2, correct=1).figures
@@ -55,44 +55,44 @@ class Counts:
 
     @property
     def precision(self) -> float:
-        """Correct among the predicted; 0 where nothing was predicted."""
+        """The share of predicted mentions that are correct; 0 if nothing was predicted."""
         return self.correct / self.predicted if self.predicted else 0.0
 
     @property
     def recall(self) -> float:
-        """Correct among the gold; 0 where there is no gold."""
+        """The share of gold mentions that were predicted; 0 if there are none."""
         return self.correct / self.gold if self.gold else 0.0
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of precision and recall; 0 where both are."""
+        """The harmonic mean of precision and recall; 0 if both are 0."""
         both = self.gold + self.predicted
         return 2 * self.correct / both if both else 0.0
 
     @property
     def figures(self) -> Figures:
-        """The three figures."""
+        """Precision, recall and F1."""
         return Figures(self.precision, self.recall, self.f1)
 
 
 Tally = dict[tuple[str, str], Counts]
-"""The counts of a sentence, or of more, for each slice and label that occur in it."""
+"""The counts of one or more sentences, for each slice and label that occurs in them."""
 
 
 @dataclass(frozen=True, slots=True)
 class SliceScores:
-    """The counts of one slice, for each label that its gold or its predictions have."""
+    """The counts of one slice, for each label that occurs in gold or predictions."""
 
     labels: dict[str, Counts]
 
     @property
     def micro(self) -> Counts:
-        """All labels counted together."""
+        """The counts of all labels together."""
         return sum(self.labels.values(), Counts())
 
     @property
     def macro(self) -> Figures:
-        """The mean of each figure over the labels; 0 where there are none."""
+        """The mean of each figure over the labels; 0 if there are no labels."""
         parts = [counts.figures for counts in self.labels.values()]
         if not parts:
             return Figures(0.0, 0.0, 0.0)
@@ -112,23 +112,23 @@ class Scores:
     discontinuous: SliceScores
 
     def slices(self) -> Iterator[tuple[str, SliceScores]]:
-        """Each slice with its name."""
+        """Iterate over the slices, each with its name."""
         return ((name, getattr(self, name)) for name in SLICES)
 
 
 def score(gold: Iterable[Sentence], predicted: Iterable[Sentence | Collection[Mention]]) -> Scores:
-    """Compare the predictions with the gold, sentence by sentence.
+    """Compare predictions with gold mentions, sentence by sentence.
 
-    A predicted mention is correct if the gold of its sentence has one with the same label and
-    fragments. Within a sentence mentions are a set: one given twice counts once. Both sides are
-    read once, in step.
+    A predicted mention is correct if its sentence has a gold mention with the same label and
+    fragments. The mentions of a sentence are a set: a mention given twice counts once. Both
+    iterables are read once, in parallel.
 
     Args:
         gold: The sentences with their mentions.
-        predicted: For each of them a sentence of the same words, or the predicted mentions alone.
+        predicted: For each gold sentence, a sentence of the same words, or predicted mentions.
 
     Raises:
-        EvaluationError: One side has more sentences, or a sentence has other words.
+        EvaluationError: The numbers of sentences differ, or the words of a sentence do.
 
     Example:
         >>> words = "pain in arms and legs".split()
@@ -143,7 +143,7 @@ def score(gold: Iterable[Sentence], predicted: Iterable[Sentence | Collection[Me
 
 
 def tally(gold: Iterable[Mention], predicted: Iterable[Mention]) -> Tally:
-    """The counts of one sentence.
+    """Count the gold, predicted and correct mentions of one sentence.
 
     Example:
         >>> tally([Mention("ADR", [(0, 1)])], [])
@@ -166,7 +166,7 @@ def tally(gold: Iterable[Mention], predicted: Iterable[Mention]) -> Tally:
 
 
 def total(tallies: Iterable[Tally]) -> Scores:
-    """The scores of sentences that were counted one by one."""
+    """Add up the counts of sentences."""
     sums = add(tallies)
     slices: dict[str, dict[str, Counts]] = {name: {} for name in SLICES}
     for name, label in sorted(sums):
@@ -175,7 +175,7 @@ def total(tallies: Iterable[Tally]) -> Scores:
 
 
 def add(tallies: Iterable[Tally]) -> Tally:
-    """One tally of all that these count."""
+    """Add up tallies into one."""
     sums: Tally = {}
     for one in tallies:
         for key, counts in one.items():
@@ -209,7 +209,7 @@ def _in_step(
 
 
 def _first_difference(gold: Sentence, predicted: Sentence) -> str:
-    """Where two sentences that differ in their words first do so; words count from 1."""
+    """Describe the first word in which two sentences differ; words count from 1."""
     both = zip_longest(gold.words, predicted.words)
     word, (one, other) = next((n, pair) for n, pair in enumerate(both, 1) if pair[0] != pair[1])
     shown = ["no word" if side is None else repr(side) for side in (one, other)]

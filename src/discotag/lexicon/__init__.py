@@ -1,4 +1,4 @@
-"""Names of body parts: which words of a text are one, and which slot of a mention set they name."""
+"""Lexicons of body parts: finding their terms in text, and naming slots by them."""
 
 from discotag.lexicon.lexicon import Lexicon, LexiconError, Match, normalise
 from discotag.lexicon.silver import SilverCounts, count_silver, silver_slots

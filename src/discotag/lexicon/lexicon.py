@@ -1,4 +1,4 @@
-"""A list of terms, the file it is kept in, and where its terms stand among words."""
+"""Lexicons: lists of terms, their files, and finding terms in text."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ HEADER: Final = "# discotag lexicon 1"
 """The first line of a lexicon file; the number is the version of the format."""
 
 MAX_LINE: Final = 1 << 16
-"""The longest line in bytes that is read: far longer than any name."""
+"""The longest line that is read, in bytes: far longer than any name."""
 
 PIECE: Final = re.compile(r"[^\W_]+")
 
 SHORTEST_SINGULAR: Final = 3
-"""Letters of the shortest word that a plural may stand for: `as` is no plural, `toes` is."""
+"""The shortest singular, in letters: `toes` is read as a plural, `as` is not."""
 
 SHORTEST_PART: Final = 3
-"""Letters of the shortest part of a compound: `hip joint` may be written `hipjoint`."""
+"""The shortest part of a compound, in letters: `hip joint` may be written `hipjoint`."""
 
 IRREGULAR: Final = {"feet": "foot", "teeth": "tooth"}
 
@@ -41,15 +41,15 @@ ENDINGS: Final = (
     ("a", "um"),
 )
 """Endings of plurals and of their singulars: toes, eyelashes, arteries, calves, testes, vertebrae,
-bronchi, labra. A singular counts only if it is a term."""
+bronchi, labra. A word is a plural only if its singular is a term."""
 
 
 class LexiconError(DiscotagError):
-    """A file that holds no lexicon; the message says where and what is wrong."""
+    """A lexicon, or a file to make one from, that cannot be read or written."""
 
 
 def normalise(text: str) -> str:
-    """The text as lexicons compare it: runs of letters and digits in lower case, a space between.
+    """Return text in normal form: runs of letters and digits in lower case, joined by spaces.
 
     Example:
         >>> normalise("Half-moon, of the Nail")
@@ -65,7 +65,7 @@ def _pieces(text: str) -> list[str]:
 
 
 def singulars(word: str) -> Iterator[str]:
-    """The word itself, then what it may be the plural of, in lower case.
+    """Yield the word itself, then the words that it may be the plural of, in lower case.
 
     Example:
         >>> list(singulars("toes"))
@@ -82,24 +82,24 @@ def singulars(word: str) -> Iterator[str]:
 
 
 class Match(NamedTuple):
-    """The words that are a term, and the term."""
+    """A term found in text: the range of its words, and the term."""
 
     fragment: Fragment
     term: str
 
 
 class Lexicon:
-    """Terms, each with an identifier of where it comes from.
+    """Terms, each with an identifier of its source.
 
-    A run of words is a term if it is one in normal form (see `normalise`), the last word also in
-    the plural, or if it is a term of two words written as one.
+    A run of words matches a term if both are the same in normal form (see `normalise`). The last
+    word may be in the plural, and a term of two words may be written as one.
 
     Args:
-        terms: Terms with their sources, or terms alone. Of terms with the same normal form the
-            first is kept.
+        terms: Terms with their sources, or terms alone. The first of several terms with the same
+            normal form is kept.
 
     Raises:
-        LexiconError: A term has neither letters nor digits, or there is no term.
+        LexiconError: A term has neither letters nor digits, or there are no terms.
 
     Example:
         >>> lexicon = Lexicon(["knee", "hip joint"])
@@ -128,16 +128,16 @@ class Lexicon:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Lexicon:
-        """Read a lexicon file: see `docs/lexicon.md` for its format.
+        """Read a lexicon file; `docs/lexicon.md` describes the format.
 
         Raises:
-            LexiconError: The file cannot be read, or a line of it is wrong.
+            LexiconError: The file cannot be read, or a line is invalid.
         """
         return cls(_read(Path(path)))
 
     @classmethod
     def default(cls) -> Lexicon:
-        """The body parts of WordNet 3.0, which come with the package.
+        """Return the lexicon of body parts from WordNet 3.0, which is part of the package.
 
         Example:
             >>> "shoulders" in Lexicon.default()
@@ -149,11 +149,11 @@ class Lexicon:
         return len(self.terms)
 
     def __contains__(self, text: object) -> bool:
-        """Whether the whole text is a term."""
+        """Return whether the whole text is a term."""
         return isinstance(text, str) and self.term(_pieces(text)) is not None
 
     def term(self, pieces: Sequence[str]) -> str | None:
-        """The term that these words are, which are in normal form already; None if they are none.
+        """Return the term that words in normal form match, or None.
 
         Example:
             >>> Lexicon(["knee"]).term(["knees"])
@@ -171,9 +171,9 @@ class Lexicon:
         return None
 
     def find(self, words: Sequence[str]) -> list[Match]:
-        """The terms in a text; of those that overlap the first, and of these the longest.
+        """Find the terms in a text; of overlapping terms, the first, and then the longest.
 
-        A word may have several parts: in `knee-related` there is the term `knee`.
+        A word may have several parts: `knee-related` contains the term `knee`.
 
         Example:
             >>> Lexicon(["back", "lower back"]).find(["my", "lower", "back"])
@@ -205,7 +205,7 @@ def _default() -> Lexicon:
 
 
 def _read(path: Path) -> dict[str, str]:
-    """The terms of a file with their sources."""
+    """Read the terms of a file, with their sources."""
     terms: dict[str, str] = {}
     try:
         with path.open("rb") as stream:
@@ -216,26 +216,28 @@ def _read(path: Path) -> dict[str, str]:
     except OSError as error:
         raise LexiconError(f"{path}: {error.strerror}") from None
     if not terms:
-        raise LexiconError(f"{path}: there is no term in it")
+        raise LexiconError(f"{path}: the file has no terms")
     return terms
 
 
 def _read_line(line: bytes, place: str, first: bool, terms: dict[str, str]) -> None:
     if len(line) > MAX_LINE:
-        raise LexiconError(f"{place}: a line of more than {MAX_LINE} bytes is no term")
+        raise LexiconError(f"{place}: the line is longer than {MAX_LINE} bytes")
     try:
         text = line.decode("utf-8").rstrip("\r\n")
     except UnicodeDecodeError as error:
         raise LexiconError(f"{place}: byte {error.start} is not UTF-8") from None
     if first:
         if text.removeprefix("\ufeff") != HEADER:
-            raise LexiconError(f"{place}: no lexicon file, its first line must be {HEADER!r}")
+            raise LexiconError(f"{place}: not a lexicon file; its first line must be {HEADER!r}")
         return
     if not text or text.startswith("#"):
         return
     columns = text.split("\t")
     if len(columns) > 2:
-        raise LexiconError(f"{place}: {len(columns)} columns, but a line is a term, tab, source")
+        raise LexiconError(
+            f"{place}: expected a term and a source, separated by a tab; got {len(columns)} columns"
+        )
     if not normalise(columns[0]):
         raise LexiconError(f"{place}: the term {columns[0]!r} has neither letters nor digits")
     terms.setdefault(columns[0], columns[1] if len(columns) == 2 else "")

@@ -18,20 +18,21 @@ BODY_PART: Final = 0
 def silver_slots(
     words: Sequence[str], mentions: Iterable[Mention], lexicon: Lexicon, scheme: Scheme
 ) -> dict[int, int]:
-    """What the lexicon says of slots, as `TaggingLayer.loss` takes it for `known_slots`.
+    """Return the slots of words that the lexicon knows, for `known_slots` of `TaggingLayer.loss`.
 
-    A component with a term in it is a body part, and so is its whole slot. One such component names
-    its mention set. If components of several slots have terms in them, the set stays without names.
+    A component that contains a term is a body part, and so are all components of its slot. One such
+    component names its mention set. If components of several slots contain terms, the set is not
+    named.
 
     Args:
         words: The words of the sentence.
-        mentions: Its mentions, all that the scheme is to hold.
+        mentions: The mentions of the sentence.
         lexicon: The body parts.
         scheme: A scheme with semantic naming.
 
     Returns:
-        From words of named sets to slots: 0 (x) for body parts. With two slots the other words of
-        the set are in 1 (y); with more they are left out, for there is no saying which they are in.
+        The slots of words in named sets: 0 (x) for body parts. With two slots, the other words of
+        the set are in slot 1 (y); with more slots they are left out, because their slot is unknown.
 
     Raises:
         DiscotagError: The scheme has structural naming.
@@ -45,7 +46,7 @@ def silver_slots(
     """
     if scheme.structural:
         raise DiscotagError(
-            "structural naming has no slot for body parts; silver slots need naming='semantic'"
+            "a scheme with structural naming has no slot for body parts; use naming='semantic'"
         )
     known: dict[int, int] = {}
     for group in scheme.layers(len(words), mentions).sets:
@@ -62,10 +63,10 @@ def silver_slots(
 
 @dataclass(frozen=True, slots=True)
 class SilverCounts:
-    """What the lexicon says of the mention sets of a corpus.
+    """How many mention sets of a corpus a lexicon names.
 
     Attributes:
-        named: Sets with terms in one slot.
+        named: Sets with terms in exactly one slot.
         unnamed: Sets without any term.
         contradictory: Sets with terms in several slots.
         left_out: Sentences that do not fit the scheme; their sets are not counted.
@@ -78,12 +79,12 @@ class SilverCounts:
 
     @property
     def sets(self) -> int:
-        """All sets counted."""
+        """The number of sets."""
         return self.named + self.unnamed + self.contradictory
 
 
 def count_silver(sentences: Iterable[Sentence], lexicon: Lexicon, scheme: Scheme) -> SilverCounts:
-    """How many mention sets of a corpus the lexicon names.
+    """Count the mention sets of a corpus that a lexicon names.
 
     Example:
         >>> toes = Sentence("toes are painful".split(), [Mention("ADR", [(0, 1), (2, 3)])])
@@ -106,5 +107,5 @@ def count_silver(sentences: Iterable[Sentence], lexicon: Lexicon, scheme: Scheme
 
 
 def _matched_slots(words: Sequence[str], group: MentionSet, lexicon: Lexicon) -> set[int]:
-    """The slots of a mention set that have a component with a term in it."""
+    """Return the slots of a mention set that have a component with a term in it."""
     return {slot for (start, end), slot in group.components if lexicon.find(words[start:end])}

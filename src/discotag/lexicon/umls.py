@@ -18,12 +18,12 @@ BODY_TYPES: Final = frozenset({b"T023", b"T029", b"T030"})
 Space or Junction."""
 
 ABBREVIATIONS: Final = frozenset(b"AA AB ACR MTH_ACR OA QAB RAB VAB".split())
-"""The term types of UMLS for abbreviations and acronyms, current and obsolete. The paper leaves out
-what is marked `Abr`; no term type has this name, so all that say so are meant here."""
+"""The term types of UMLS for abbreviations and acronyms, current and obsolete. The paper excludes
+terms marked `Abr`, but no term type has this name; here it means all types of abbreviations."""
 
 CONSO_BARS: Final = 18
 STY_BARS: Final = 6
-"""How many `|` a line of MRCONSO.RRF and of MRSTY.RRF has: each field ends with one."""
+"""The number of `|` in a line of MRCONSO.RRF and of MRSTY.RRF: each field ends with one."""
 
 LANGUAGE, TERM_TYPE, STRING, SUPPRESS = 1, 12, 14, 16
 """Fields of MRCONSO.RRF; the concept is field 0 of both files."""
@@ -31,10 +31,10 @@ LANGUAGE, TERM_TYPE, STRING, SUPPRESS = 1, 12, 14, 16
 CONCEPT: Final = re.compile(rb"C\d+")
 
 MAX_LINE: Final = 1 << 16
-"""The longest line in bytes that is read: far longer than any name with its codes."""
+"""The longest line that is read, in bytes: far longer than any name with its codes."""
 
 PROGRESS_LINES: Final = 1 << 14
-"""Progress is told after so many lines: about fifty times a second."""
+"""The number of lines between two calls of `progress`: about fifty calls a second."""
 
 NOTICE: Final = "# Body parts from the UMLS Metathesaurus: use it as your UMLS licence allows."
 
@@ -44,16 +44,16 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class UmlsCounts:
-    """What became of the lines.
+    """Counts of a conversion.
 
     Attributes:
         lines: Lines of MRCONSO.RRF.
         concepts: Concepts of the three semantic types.
         names: English names of those concepts.
-        abbreviations: Of these, left out as abbreviations.
-        suppressed: Of the others, left out as obsolete or suppressible.
+        abbreviations: Names left out because they are abbreviations.
+        suppressed: Other names left out because they are obsolete or suppressible.
         terms: Different terms written.
-        bad: Lines of either file that were left out because something is wrong with them.
+        bad: Invalid lines of either file, which were left out.
     """
 
     lines: int
@@ -74,21 +74,21 @@ def convert_umls(
 ) -> UmlsCounts:
     """Write the body parts of a Metathesaurus to a lexicon file.
 
-    Terms are the English names of the concepts of types T023, T029 and T030, without abbreviations,
-    and without names that are obsolete or suppressible, in normal form, each once with the first
-    of its concepts.
+    Terms are the English names of the concepts of types T023, T029 and T030 in normal form, without
+    abbreviations and without names that are obsolete or suppressible. A term is written once, with
+    the first of its concepts.
 
     Args:
         meta: The folder with MRCONSO.RRF and MRSTY.RRF; either may be compressed (.gz).
-        out: The lexicon file; it appears, or is replaced, when it is whole.
-        skip: Is given what is wrong with a bad line, which is then left out. Without it the first
-            bad line is raised.
-        progress: Is told now and then the name of a file, how many of its bytes have been read, and
-            how many it has.
+        out: The lexicon file; it is created or replaced when it is complete.
+        skip: Called with the error of an invalid line, which is then left out. By default the
+            error is raised.
+        progress: Called from time to time with the name of a file, the number of bytes read, and
+            its size.
 
     Raises:
-        LexiconError: A file is missing or cannot be read or written, a line is bad, or there is no
-            term.
+        LexiconError: A file is missing or cannot be read or written, a line is invalid, or there
+            are no terms.
     """
     return _Converter(skip or _raise, progress or _ignore).convert(Path(meta), Path(out))
 
@@ -114,7 +114,7 @@ class _Converter:
             raise LexiconError(f"{types}: no concept has one of the types T023, T029, T030")
         terms = self.terms(names, concepts)
         if not terms:
-            raise LexiconError(f"{names}: no English name of a body part is in it")
+            raise LexiconError(f"{names}: the file has no English names of body parts")
         _write(terms, out)
         return UmlsCounts(
             self.lines,
@@ -127,7 +127,7 @@ class _Converter:
         )
 
     def concepts(self, path: Path) -> dict[bytes, bytes]:
-        """The concepts that are body parts, each under itself: so names can share them."""
+        """Return the concepts that are body parts, each as its own key to save memory."""
         found: dict[bytes, bytes] = {}
         for number, line in self.read(path, STY_BARS):
             concept, kind, _ = line.split(b"|", 2)
@@ -135,11 +135,11 @@ class _Converter:
                 if CONCEPT.fullmatch(concept):
                     found[concept] = concept
                 else:
-                    self.refuse(path, number, "the first field is no concept such as C0000001")
+                    self.refuse(path, number, "the first field is not a concept such as C0000001")
         return found
 
     def terms(self, path: Path, concepts: dict[bytes, bytes]) -> dict[str, bytes]:
-        """The terms, each with a concept."""
+        """Return the terms, each with a concept."""
         found: dict[str, bytes] = {}
         for number, line in self.read(path, CONSO_BARS):
             concept = concepts.get(line[: line.index(b"|")])
@@ -170,7 +170,7 @@ class _Converter:
         self.skip(LexiconError(f"{path}:{number}: {what}"))
 
     def read(self, path: Path, bars: int) -> Iterator[tuple[int, bytes]]:
-        """The numbered lines that have as many fields as they should."""
+        """Yield the lines with the right number of fields, each with its line number."""
         number = 0
         try:
             size = path.stat().st_size
@@ -186,7 +186,7 @@ class _Converter:
                         self.refuse(path, number, f"the line has more than {MAX_LINE} bytes")
                     elif line.count(b"|") != bars:
                         found = line.count(b"|")
-                        what = f"{found} fields that end with '|', there should be {bars}"
+                        what = f"expected {bars} fields that end with '|', got {found}"
                         self.refuse(path, number, what)
                     else:
                         yield number, line
@@ -201,14 +201,14 @@ def _locate(meta: Path, name: str) -> Path:
         if path.is_file():
             return path
     raise LexiconError(
-        f"{meta}: there is no {name} or {name}.gz; give the folder that has it, META"
+        f"{meta}: {name} and {name}.gz not found; give the folder META of UMLS, which contains it"
     )
 
 
 def _check_place(out: Path) -> None:
-    """Before minutes of work, not after."""
+    """Raise `LexiconError` early if a file cannot be written, before the files are read."""
     if out.is_dir() or not out.parent.is_dir():
-        what = "is a folder" if out.is_dir() else f"there is no folder {out.parent}"
+        what = "is a folder" if out.is_dir() else f"the folder {out.parent} does not exist"
         raise LexiconError(f"{out}: cannot be written: {what}")
 
 

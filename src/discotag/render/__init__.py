@@ -1,4 +1,4 @@
-"""Mentions and tags to look at."""
+"""Drawings of mentions and tags, for the terminal and as HTML."""
 
 from discotag.characters import printable
 from discotag.render.counts import percent

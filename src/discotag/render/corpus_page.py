@@ -1,13 +1,13 @@
-"""The page that a check of a corpus gives: its tables, and its findings sentence by sentence."""
+"""The HTML page of a corpus check: tables, problems and findings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Final
 
-from discotag.corpora.checking import Checked, Finding
-from discotag.corpora.problems import KINDS
-from discotag.corpora.suspects import RULES
+from discotag.corpora.checks import Checked, Finding
+from discotag.corpora.checks.suspected_errors import RULES
+from discotag.corpora.parsing.problems import KINDS
 from discotag.render.counts import shapes
 from discotag.render.html import MENTION_STYLE, draw_words, list_mentions, page, safe, spell, table
 from discotag.scheme import REASONS
@@ -83,7 +83,7 @@ if (all.length) {
 
 
 def corpus_page(checked: Checked) -> str:
-    """A page of one file that shows what a check found; see `discotag.corpora.checking.check`."""
+    """Return an HTML page with the results of `discotag.corpora.checks.check`."""
     analysis = checked.analysis
     found = {kind: text for kind, text in {**REASONS, **RULES}.items() if checked.counts[kind]}
     body = [
@@ -154,7 +154,7 @@ def _problems(checked: Checked) -> Iterator[str]:
 
 
 def _filter(checked: Checked, found: dict[str, str]) -> str:
-    """Boxes to choose kinds by; hidden until the script, without which they do nothing, runs."""
+    """Return the check boxes and the search field; the script shows them when it runs."""
     boxes = "".join(
         f'<label><input type="checkbox" name="kind" value="{kind}" checked> {kind} '
         f"<small>{checked.counts[kind]:,}</small></label>"
@@ -179,9 +179,7 @@ def _section(checked: Checked, kind: str, text: str) -> Iterator[str]:
 
 def _more(number: int, shown: int) -> str:
     if number > shown:
-        return (
-            f" – {number:,} in all; the first {shown:,} are shown here, {number - shown:,} more not"
-        )
+        return f" – {number:,} in all, of which the first {shown:,} are shown here"
     return f" – {number:,}"
 
 

@@ -1,4 +1,4 @@
-"""Counts in words: what the terminal and the page say alike."""
+"""Counts as text, for the terminal and for HTML pages."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from discotag.corpora.analysis import Analysis
+    from discotag.corpora.checks.analysis import Analysis
 
 LAST_BAR: Final = 6
-"""Larger numbers are shown together."""
+"""The largest number with a bar of its own; larger ones share a bar."""
 
 
 def percent(share: float, digits: int = 0) -> str:
-    """Return a share in percent; only all of it is 100%, and only nothing 0%.
+    """Return a share in percent; only 1 is shown as 100%, and only 0 as 0%.
 
     Example:
         >>> percent(0.998), percent(1), percent(0.0001, 1)
@@ -26,7 +26,7 @@ def percent(share: float, digits: int = 0) -> str:
 
 
 def histogram(counts: Mapping[int, int]) -> str:
-    """How often each number is there, in a line.
+    """Return a histogram as one line of text.
 
     Example:
         >>> histogram({1: 20, 2: 3, 9: 1})
@@ -40,7 +40,7 @@ def histogram(counts: Mapping[int, int]) -> str:
 
 
 def shapes(analysis: Analysis) -> list[tuple[str, str]]:
-    """What mentions look like, each with a name."""
+    """Return histograms of fragments, gaps, groups and overlaps, each with a title."""
     overlaps = (f"{kind} {number:,}" for kind, number in analysis.overlaps.most_common())
     return [
         ("mentions by their fragments", histogram(analysis.fragments)),

@@ -1,4 +1,4 @@
-"""Pages of one file: nothing is loaded from elsewhere, and text of users is never markup."""
+"""Self-contained HTML pages: they load nothing, and escape all text of users."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from discotag.characters import printable
 from discotag.mentions import Mention
 
 COLOURS: Final = 6
-"""The classes `c0` to `c5` have a colour each; further mentions take turns."""
+"""The number of colours, the classes `c0` to `c5`; further mentions reuse them."""
 
 MENTION_STYLE: Final = """
 .words{line-height:1.35;margin:.5rem 0;display:flex;flex-wrap:wrap;row-gap:.35rem}
@@ -31,11 +31,11 @@ margin-right:.45em;background:var(--c)}
 .c0{--c:var(--c0)}.c1{--c:var(--c1)}.c2{--c:var(--c2)}
 .c3{--c:var(--c3)}.c4{--c:var(--c4)}.c5{--c:var(--c5)}
 """
-"""For `draw_words` and `list_mentions`; the page gives the colours `--c0` to `--c5`."""
+"""The style of `draw_words` and `list_mentions`; pages define the colours `--c0` to `--c5`."""
 
 
 def safe(text: object) -> str:
-    """Text as it may stand in a page: escaped, control characters made visible.
+    """Escape text for HTML, and make control characters visible.
 
     Example:
         >>> safe("<b>")
@@ -45,7 +45,7 @@ def safe(text: object) -> str:
 
 
 def page(title: str, body: str, *, style: str, script: str) -> str:
-    """A whole page. It may load nothing and run nothing but this script.
+    """Return a complete page, with a policy that allows no resources and only this script.
 
     Args:
         title: Plain text.
@@ -79,7 +79,7 @@ def page(title: str, body: str, *, style: str, script: str) -> str:
 def table(
     columns: Sequence[str], rows: Iterable[Sequence[object]], *, caption: str, left: int = 1
 ) -> str:
-    """A table; the first `left` columns hold words, the others numbers."""
+    """Return a table; the first `left` columns are text, the others numbers."""
 
     def cells(row: Sequence[object]) -> Iterator[str]:
         for number, cell in enumerate(row):
@@ -100,9 +100,9 @@ def table(
 
 
 def draw_words(words: Sequence[str], mentions: Sequence[Mention]) -> str:
-    """The words, and below them a row of bars for each mention: dotted over its gaps.
+    """Draw words, and below them a bar for each mention, dotted in its gaps.
 
-    Mentions that do not overlap share a row. A mention has the colour of its place in `mentions`.
+    Mentions that do not overlap share a row. A mention has the colour of its index in `mentions`.
 
     Example:
         >>> draw_words(["a", "b"], [Mention("X", [(0, 1)])]).count("<i")
@@ -115,7 +115,7 @@ def draw_words(words: Sequence[str], mentions: Sequence[Mention]) -> str:
             for word, kind in _bars(mentions[number]):
                 bars[word] += ["<i></i>"] * (above - len(bars[word]))
                 bars[word].append(f'<i class="{kind} c{number % COLOURS}"></i>')
-    shown = " ".join(  # the spaces are for who searches or copies: the style sets words apart
+    shown = " ".join(  # the spaces are for searching and copying
         f"<span><b>{safe(word)}</b>{''.join(below)}</span>"
         for word, below in zip(words, bars, strict=True)
     )
@@ -125,7 +125,7 @@ def draw_words(words: Sequence[str], mentions: Sequence[Mention]) -> str:
 def list_mentions(
     words: Sequence[str], mentions: Sequence[Mention], among: Sequence[Mention]
 ) -> str:
-    """A list of all mentions in words, with the colours of `draw_words`; those not `among` pale."""
+    """List mentions in the colours of `draw_words`; those that are not `among` are paler."""
     items = "".join(
         f'<li class="c{number % COLOURS}{"" if mention in among else " other"}">'
         f"<small>{safe(mention.label)}</small> {spell(words, mention)}</li>"
@@ -135,13 +135,13 @@ def list_mentions(
 
 
 def spell(words: Sequence[str], mention: Mention) -> str:
-    """The words of a mention as markup, with `…` for its gaps."""
+    """Return the words of a mention as HTML, with `…` for its gaps."""
     parts = (safe(" ".join(words[start:end])) for start, end in mention.fragments)
     return " … ".join(parts)
 
 
 def _rows(mentions: Sequence[Mention]) -> list[list[int]]:
-    """The mentions by number, in rows in which no two overlap, the long ones in the last."""
+    """Assign mentions, by index, to rows without overlaps, short mentions first."""
     rows: list[list[int]] = []
     for number in sorted(range(len(mentions)), key=lambda n: _length(mentions[n])):
         mention = mentions[number]
@@ -162,7 +162,7 @@ def _length(mention: Mention) -> int:
 
 
 def _bars(mention: Mention) -> Iterator[tuple[int, str]]:
-    """For each word from the first to the last of a mention the class of its bar."""
+    """Yield the class of the bar of each word from the first to the last of a mention."""
     for start, end in mention.fragments:
         for word in range(start, end):
             ends = " e" if word + 1 == end else ""

@@ -1,4 +1,4 @@
-"""Sentences drawn for the terminal: one row a mention."""
+"""Drawings of sentences for the terminal, with a row for each mention."""
 
 from __future__ import annotations
 
@@ -22,15 +22,14 @@ COVERED, GAP = "━", "┄"
 
 
 def draw_mentions(sentence: Sentence, *, width: int) -> Text:
-    """The text, and below it a row for each mention: `━` its words, `┄` its gaps.
+    """Draw a sentence, and below it a row for each mention: `━` for words, `┄` for gaps.
 
-    Where the text is not known, it is the words with spaces between them.
-
-    At the end of a row stands the label and, where it is known, the probability.
+    If the text of the sentence is unknown, its words are separated by spaces. A row ends with the
+    label and, if known, the probability of the mention.
 
     Args:
         sentence: The sentence.
-        width: How many columns there are; longer sentences go on in further blocks.
+        width: The number of columns; longer sentences are continued in further blocks.
     """
     labels = sorted({mention.label for mention in sentence.mentions})
     style = {label: LABEL_STYLES[n % len(LABEL_STYLES)] for n, label in enumerate(labels)}
@@ -55,7 +54,7 @@ def draw_mentions(sentence: Sentence, *, width: int) -> Text:
 
 
 def draw_layers(words: Sequence[str], layers: Layers, tags: Sequence[str], *, width: int) -> Text:
-    """The words between their mention sets and slots, above, and their tags, below."""
+    """Draw words with their mention sets and slots above them, and their tags below."""
     sizes = [max(_size(word), _size(tag)) for word, tag in zip(words, tags, strict=True)]
     roof = _roof(layers, sizes)
     slots: list[tuple[str, str]] = [("", "")] * len(words)
@@ -82,7 +81,7 @@ def draw_layers(words: Sequence[str], layers: Layers, tags: Sequence[str], *, wi
 
 
 def _caption(mention: Mention) -> str:
-    """The label, and how probable the mention is if that is known."""
+    """Return the label and, if known, the probability of a mention."""
     return mention.label if mention.score is None else f"{mention.label} {percent(mention.score)}"
 
 
@@ -91,7 +90,7 @@ def _size(text: str) -> int:
 
 
 def _blocks(sizes: Sequence[int], width: int) -> Iterator[tuple[int, int]]:
-    """Ranges of words that fit into `width`, at least one word each."""
+    """Yield ranges of words that fit into `width`, with at least one word each."""
     first, used = 0, 0
     for word, size in enumerate(sizes):
         if used + size > width and word > first:
@@ -113,7 +112,7 @@ def _row(cells: Iterable[str], sizes: Sequence[int], styles: Sequence[str] | Non
 
 
 def _gaps(sentence: Sentence) -> list[int]:
-    """For each word 1 if a space stands after it, else 0; the last has one."""
+    """Return for each word 1 if white space follows it, else 0; the last word has 1."""
     if not sentence.offsets:
         return [1] * len(sentence.words)
     return [int(end < start) for (_, end), (start, _) in pairwise(sentence.offsets)] + [1]
@@ -133,11 +132,11 @@ def _bar(
 
 
 def _roof(layers: Layers, sizes: Sequence[int]) -> list[str]:
-    """For each word its piece of the bracket over the mention set it stands in."""
+    """Return for each word its part of the bracket over its mention set."""
     pieces = [" " * size for size in sizes]
     for group in layers.sets:
         inner = sum(sizes[group.start : group.end]) - 1
-        # A name that is too long, or whose cells cannot be counted by characters, is left out.
+        # A label that is too long, or has wide characters, is left out.
         fits = len(group.label) == cell_len(group.label) <= inner - 4
         name = f" {group.label} " if fits else ""
         bracket = "╭" + name.center(inner - 2, "─") + "╮ "

@@ -1,4 +1,4 @@
-"""Mentions to tags and back: the tagset, its rules and the grammar they make."""
+"""Mentions to tags and back: the tagset, its rules and their grammar."""
 
 from discotag.scheme.errors import (
     REASONS,

@@ -11,7 +11,7 @@ from discotag.scheme.tags import OUTSIDE, Lower, Tag, Upper
 
 
 class Names(NamedTuple):
-    """The names of one label's tags by what they say; those of slots by slot."""
+    """The names of the tags of one label, by meaning; component tags are indexed by slot."""
 
     continuous: tuple[str, str]
     set_begin: tuple[str, ...]
@@ -21,7 +21,7 @@ class Names(NamedTuple):
 
 
 class Opening(NamedTuple):
-    """What begins at a word: a component of a slot, or, with no slot, a continuous mention."""
+    """What begins at a word: a component if there is a slot, otherwise a continuous mention."""
 
     label: str
     slot: int | None
@@ -41,11 +41,11 @@ class Coder:
         several = len(labels) > 1
         self.outside = OUTSIDE.name(several)
         self.names = {label: _names(label, slots, several) for label in labels}
-        # What a tag opens; True for one that goes on with what was opened; None for a gap.
+        # What a tag begins; True if it continues what was begun; None in a gap.
         self.openings = {name: _opening(tag) for name, tag in tags.items()}
 
     def write(self, layers: Layers) -> list[str]:
-        """The tags of a sentence in two layers."""
+        """Return the tags of a sentence that is given as two layers."""
         tags = [self.outside] * layers.length
         for group in layers.sets:
             names = self.names[group.label]
@@ -62,7 +62,7 @@ class Coder:
         return tags
 
     def read(self, tags: Sequence[str]) -> Layers:
-        """The two layers that a well-formed tag sequence stands for."""
+        """Return the two layers that a well-formed tag sequence encodes."""
         found: list[tuple[Opening, int, int]] = []
         for position, opening in enumerate(map(self.openings.__getitem__, tags)):
             if opening is None:

@@ -1,4 +1,4 @@
-"""What the scheme refuses, and why."""
+"""Errors of schemes: invalid schemes, mentions that do not fit, ill-formed tags."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ REASONS: Final = {
     "uneven_components": "mentions that share words fall into different numbers of components",
     "not_a_product": "not every combination of the components is a mention",
     "too_many_slots": "the mentions need more slots than the scheme has",
-    "mention_in_gap": "a continuous mention stands in a gap, and the scheme has no gap mentions",
+    "mention_in_gap": "a continuous mention is in a gap, and the scheme has no gap mentions",
     "interleaved_sets": "two mention sets overlap without sharing a word",
 }
-"""Each reason why mentions cannot be encoded, in words."""
+"""The reasons why mentions cannot be encoded, each with an explanation."""
 
 
 class SchemeError(DiscotagError):
-    """A scheme that cannot be."""
+    """A scheme with invalid settings, or one whose grammar would be too large."""
 
 
 class UnknownLabel(DiscotagError):
-    """A mention carries a label that the scheme does not have."""
+    """A mention with a label that the scheme does not have."""
 
 
 class UnknownTag(DiscotagError):
@@ -42,11 +42,11 @@ class UnknownTag(DiscotagError):
 
 
 class Incompatible(DiscotagError):
-    """Mentions that no tag sequence of the scheme stands for.
+    """Mentions that no tag sequence of the scheme can encode.
 
     Attributes:
         reason: One of `REASONS`.
-        mentions: The mentions that cannot stand together, sorted.
+        mentions: The mentions that cannot be encoded together, sorted.
     """
 
     def __init__(self, reason: str, mentions: Iterable[Mention]) -> None:
@@ -63,8 +63,8 @@ class IllFormed(DiscotagError):
     """A tag sequence that breaks a rule of the scheme.
 
     Attributes:
-        position: The word at which it is broken: the one whose tag may not stand there, or the
-            last one of a mention set that may not end so.
+        position: The word at which the rule is broken: the word whose tag is not allowed there,
+            or the last word of a mention set that must not end there.
         rule: The number of the rule.
     """
 

@@ -1,4 +1,4 @@
-"""The two-layer view of a sentence: mention sets above, the components of their slots below."""
+"""The two layers of a sentence: mention sets, and the components of their slots."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class MentionSet:
 
     Attributes:
         label: The label of all its mentions.
-        slots: For each slot its components in order; at least two slots have any. Slots without any
-            after the last that has are left out.
+        slots: For each slot its components in order. At least two slots are filled; empty slots
+            at the end are left out.
 
     Example:
         >>> pain = MentionSet("ADR", (((0, 2),), ((2, 3), (4, 5))))
@@ -40,7 +40,7 @@ class MentionSet:
 
     @property
     def components(self) -> tuple[tuple[Fragment, int], ...]:
-        """Each component with its slot, in the order of the words."""
+        """Each component with its slot, in word order."""
         return tuple(
             sorted((part, slot) for slot, parts in enumerate(self.slots) for part in parts)
         )
@@ -62,9 +62,9 @@ class MentionSet:
         return (Mention(self.label, choice) for choice in product(*filled))
 
     def namings(self, slots: int) -> Iterator[MentionSet]:
-        """This set under every way to name its components' slots by `slots` names.
+        """Yield this set under every assignment of `slots` slot names to its filled slots.
 
-        The first naming is by order of first appearance, as in structural naming.
+        The first one names slots by order of first appearance, as in structural naming.
         """
         filled = sorted(parts for parts in self.slots if parts)
         for names in permutations(range(slots), len(filled)):
@@ -81,7 +81,7 @@ class Layers:
     Attributes:
         length: The number of words.
         sets: The mention sets, in order; their spans do not overlap.
-        continuous: All other mentions, in order; gap mentions stand among them.
+        continuous: All other mentions, in order; they include gap mentions.
     """
 
     length: int
@@ -104,37 +104,62 @@ def find_layers(
     Args:
         length: The number of words; no mention reaches past it.
         mentions: In any order.
-        slots: How many slots a set may fill.
-        gap_mentions: Whether continuous mentions may stand in the gaps of a set.
+        slots: The number of slots that a set may fill.
+        gap_mentions: Whether continuous mentions are allowed in the gaps of a set.
 
     Returns:
-        The layers, slots named by order of first appearance, and what does not fit: for each group
-        of mentions that is no mention set why it is none, and for each set what stands in its span
-        and may not. Only where nothing is wrong are the layers whole.
+        The layers, with slots named by order of first appearance, and what does not fit: an error
+        for each group of mentions that is not a mention set, and for each set whose span contains
+        mentions that are not allowed there. The layers are complete only if there is no error.
     """
-    ordered = sorted(mentions, key=attrgetter("fragments", "label"))
-    if _are_apart(ordered):
-        return Layers(length, (), tuple(ordered)), []
-    sets: list[MentionSet] = []
-    continuous: list[Mention] = []
-    problems: list[Incompatible] = []
-    for group in _groups(ordered):
-        if len(group) == 1 and not group[0].discontinuous:
-            continuous.append(group[0])
-            continue
-        found = _mention_set(group)
-        if isinstance(found, Incompatible):
-            problems.append(found)
-            continue
-        if len(found.slots) > slots:
-            problems.append(Incompatible("too_many_slots", group))
-        sets.append(found)
-    problems += _crossings(sets, continuous, gap_mentions)
-    return Layers(length, tuple(sets), tuple(continuous)), problems
+    return Grouping.of(mentions).fit(length, slots, gap_mentions)
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """The mentions of a sentence grouped by shared words, before a scheme is chosen.
+
+    Attributes:
+        groups: For each group that is not a single continuous mention, its mentions, and the
+            mention set that they form or the reason why they form none.
+        continuous: The continuous mentions that share no words with others, in order.
+    """
+
+    groups: tuple[tuple[tuple[Mention, ...], MentionSet | Incompatible], ...]
+    continuous: tuple[Mention, ...]
+
+    @classmethod
+    def of(cls, mentions: Iterable[Mention]) -> Grouping:
+        """Group mentions, given in any order."""
+        ordered = sorted(mentions, key=attrgetter("fragments", "label"))
+        if _are_apart(ordered):
+            return cls((), tuple(ordered))
+        groups = []
+        continuous = []
+        for group in group_mentions(ordered):
+            if len(group) == 1 and not group[0].discontinuous:
+                continuous.append(group[0])
+            else:
+                groups.append((tuple(group), _mention_set(group)))
+        return cls(tuple(groups), tuple(continuous))
+
+    def fit(self, length: int, slots: int, gap_mentions: bool) -> tuple[Layers, list[Incompatible]]:
+        """Return the layers under a scheme, and what does not fit; see `find_layers`."""
+        sets: list[MentionSet] = []
+        problems: list[Incompatible] = []
+        for group, found in self.groups:
+            if isinstance(found, Incompatible):
+                problems.append(found)
+                continue
+            if len(found.slots) > slots:
+                problems.append(Incompatible("too_many_slots", group))
+            sets.append(found)
+        problems += _crossings(sets, self.continuous, gap_mentions)
+        return Layers(length, tuple(sets), self.continuous), problems
 
 
 def _are_apart(ordered: Sequence[Mention]) -> bool:
-    """Whether all are continuous and share no word: by far the most frequent case."""
+    """Return whether all mentions are continuous and share no words: the most frequent case."""
     passed = 0
     for mention in ordered:
         fragments = mention.fragments
@@ -144,8 +169,18 @@ def _are_apart(ordered: Sequence[Mention]) -> bool:
     return True
 
 
-def _groups(ordered: Sequence[Mention]) -> list[list[Mention]]:
-    """The mentions, those together that share words with each other or with a third."""
+def group_mentions(mentions: Iterable[Mention]) -> list[list[Mention]]:
+    """Group mentions that share words, directly or through other mentions.
+
+    The order of the mentions is kept, within groups and of the groups' first mentions.
+
+    Example:
+        >>> spans = [(0, 2), (3, 4), (1, 3)]
+        >>> groups = group_mentions(Mention("ADR", [span]) for span in spans)
+        >>> [[mention.fragments[0] for mention in group] for group in groups]
+        [[(0, 2), (1, 3)], [(3, 4)]]
+    """
+    ordered = list(mentions)
     parent = list(range(len(ordered)))
 
     def root(number: int) -> int:
@@ -166,7 +201,7 @@ def _groups(ordered: Sequence[Mention]) -> list[list[Mention]]:
 
 
 def _mention_set(group: Sequence[Mention]) -> MentionSet | Incompatible:
-    """Mentions that share words as a mention set, or why they are none."""
+    """Return the mention set that mentions sharing words form, or why they form none."""
     times = Counter(group)
     if len(times) < len(group):
         return Incompatible("same_words", [m for m, number in times.items() if number > 1])
@@ -208,7 +243,7 @@ def _mention_set(group: Sequence[Mention]) -> MentionSet | Incompatible:
 def _crossings(
     sets: Sequence[MentionSet], continuous: Sequence[Mention], gap_mentions: bool
 ) -> Iterator[Incompatible]:
-    """What stands in the span of a mention set and may not."""
+    """Yield an error for each mention set with mentions in its span that are not allowed there."""
     furthest: MentionSet | None = None
     for group in sets:
         if furthest is not None and group.start < furthest.end:

@@ -1,7 +1,7 @@
 """The well-formedness rules, each a small automaton, and the grammar, their intersection.
 
-A rule looks at nothing but its own concern: `rule 4` does not mind a mention set that begins
-with `DI-O`, because `rule 2` does.
+Each rule checks one condition only: rule 4 accepts a mention set that begins with `DI-O`, because
+rule 2 rejects it.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from discotag.scheme.tags import Lower, Tag, Upper
 State = TypeVar("State", bound=Symbol)
 
 MINIMUM_SLOTS: Final = 2
-"""A mention set fills at least so many slots (the paper's rule 4)."""
+"""The smallest number of slots that a mention set fills (the paper's rule 4)."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule by number, in words, and as the automaton of the sequences that keep it."""
+    """A rule: its number, its text, and the automaton of the sequences that satisfy it."""
 
     number: int
     text: str
     automaton: Automaton
 
     def breaks_at(self, tags: Sequence[str]) -> int | None:
-        """The position at which these tags break the rule, None if they keep it.
+        """Return the position at which tags break the rule, or None if they satisfy it.
 
-        That is the first tag after which nothing can mend it; where the tags of a mention set
-        lack something at its end, it is the last word of the set.
+        This is the first tag that no continuation can make well-formed; if a mention set ends too
+        early, it is the last word of the set.
         """
         steps, finals = self.automaton.steps, self.automaton.finals
         state = self.automaton.start
@@ -47,7 +47,7 @@ class Rule:
 
 
 def build_rules(tags: Mapping[str, Tag], slots: int, structural: bool) -> tuple[Rule, ...]:
-    """The rules over these tags, in the order of their numbers."""
+    """Build the rules over these tags, in the order of their numbers."""
     order = ", and slot k+1 first appears after slot k has" if structural else ""
     has_gaps = any(tag.upper is Upper.SET_INSIDE and _is_continuous(tag) for tag in tags.values())
     gap = ", and DI-CI follows DI-CB or DI-CI" if has_gaps else ""
@@ -72,7 +72,7 @@ def build_rules(tags: Mapping[str, Tag], slots: int, structural: bool) -> tuple[
 
 
 def build_grammar(rules: tuple[Rule, ...]) -> Automaton:
-    """The minimal automaton of the sequences that keep all rules."""
+    """Build the minimal automaton of the sequences that satisfy all rules."""
     return reduce(_both, (rule.automaton for rule in rules))
 
 
@@ -80,8 +80,8 @@ def _both(first: Automaton, second: Automaton) -> Automaton:
     return minimise(intersect(first, second))
 
 
-# Rules 1, 2 and 3 look at pairs of neighbouring tags: what one may be follows from what the rule
-# remembers of the one before.
+# Rules 1, 2 and 3 concern pairs of neighbouring tags: the state is what the rule remembers of the
+# previous tag.
 
 
 def _pairs(
@@ -90,7 +90,7 @@ def _pairs(
     remember: Callable[[Tag], State],
     may_follow: Callable[[State, Tag], bool],
 ) -> Automaton:
-    """Sequences in which every two neighbours are allowed; a state is what is remembered."""
+    """Build the automaton of the sequences in which every two neighbouring tags are allowed."""
 
     def step(memory: State, name: str) -> State | None:
         return remember(tags[name]) if may_follow(memory, tags[name]) else None
@@ -119,7 +119,7 @@ def _set_goes_on(tags: Mapping[str, Tag]) -> Automaton:
 
 
 def _component_goes_on(tags: Mapping[str, Tag]) -> Automaton:
-    """Rule 3; what is remembered is the slot, or that of gap mentions, or that of nothing."""
+    """Rule 3; the state is the slot of the previous word, a gap mention, or neither."""
     nothing, gap_mention = -2, -1
 
     def kind(tag: Tag) -> int:
@@ -142,7 +142,7 @@ def _goes_on(tag: Tag) -> bool:
     return tag.lower in (Lower.CONTINUOUS_INSIDE, Lower.COMPONENT_INSIDE)
 
 
-# Rules 4, 5 and 6 follow one mention set at a time: it begins at DB-*, and ends before the first
+# Rules 4, 5 and 6 concern one mention set at a time: it begins at DB-*, and ends before the first
 # tag that is not DI-*.
 
 
@@ -152,7 +152,7 @@ def _each_set(
     step: Callable[[State, Tag], State | None],
     complete: Callable[[State], bool],
 ) -> Automaton:
-    """Sequences whose every mention set `step` follows from `fresh` to a `complete` state."""
+    """Build the automaton of the sequences of which `step` takes every set to a complete state."""
 
     # A state is () outside of mention sets, and (state of the set,) inside.
     def step_all(state: tuple[State, ...], name: str) -> tuple[State, ...] | None:
@@ -198,8 +198,8 @@ def _apart(tags: Mapping[str, Tag], slots: int) -> Automaton:
 class _Pair(NamedTuple):
     """What rule 5 knows of a mention set, for two of its slots."""
 
-    components: tuple[int, int] = (0, 0)  # of each slot so far; 2 stands for more
-    touching: bool = False  # have components of both stood side by side
+    components: tuple[int, int] = (0, 0)  # of each slot so far; 2 means two or more
+    touching: bool = False  # whether components of both have been neighbours
     last: int | None = None  # which of the two slots the last word belongs to
 
 
@@ -227,7 +227,7 @@ def _ended(tags: Mapping[str, Tag]) -> Automaton:
 
 
 class _Span(NamedTuple):
-    """What rule 7 knows of the current span; None stands for no label to agree with."""
+    """What rule 7 knows of the current span; None means that any label is allowed."""
 
     is_set: bool = False
     label: str | None = None

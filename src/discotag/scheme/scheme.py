@@ -1,4 +1,4 @@
-"""The scheme: mentions to tags and back, without loss and without doubt."""
+"""The scheme: a lossless and unambiguous mapping between mentions and tags."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ about half a minute at the bound."""
 
 @dataclass(frozen=True)
 class Scheme:
-    """What tags there are, and what they mean.
+    """A tagging scheme: the tags, and what they mean.
 
     Args:
         labels: The labels of mentions.
-        slots: How many component types a mention set may have, 0 to 4. The paper has 2. With 0,
-            and with 1, there are no mention sets and the scheme is BIO.
+        slots: The number of component types of a mention set, 0 to 4. The paper uses 2. With 0 or
+            1 there are no mention sets, and the scheme is BIO.
         naming: `structural`: slots are named by order of first appearance, so that mentions have
             one tag sequence. `semantic`: slots have a meaning, so that each mention set has
-            one tag sequence for every way to name its slots.
-        gap_mentions: Whether continuous mentions may stand in the gaps of a mention set.
+            one tag sequence for every assignment of names to its slots.
+        gap_mentions: Whether continuous mentions are allowed in the gaps of a mention set.
 
     Raises:
         SchemeError: An argument is out of range.
@@ -57,7 +57,7 @@ class Scheme:
 
     def __post_init__(self) -> None:
         if isinstance(self.labels, str):
-            raise SchemeError(f"labels must be a list of labels; for one, give ({self.labels!r},)")
+            raise SchemeError(f"labels must be a list of labels, such as ({self.labels!r},)")
         try:
             labels = tuple(self.labels)
         except TypeError:
@@ -65,11 +65,10 @@ class Scheme:
         object.__setattr__(self, "labels", labels)
         for label in labels:
             if not isinstance(label, str) or not label or not _is_plain(label):
-                raise SchemeError(f"a label is printable text without white space, got {label!r}")
+                raise SchemeError(f"a label must be printable, without white space, got {label!r}")
         if not labels or len(set(labels)) < len(labels):
-            raise SchemeError(f"a scheme needs labels, each once, got {labels}")
-        if type(self.slots) is not int or self.slots not in range(len(SLOT_NAMES) + 1):
-            raise SchemeError(f"slots must be 0 to {len(SLOT_NAMES)}, got {self.slots!r}")
+            raise SchemeError(f"a scheme needs one or more labels, each once, got {labels}")
+        check_slots(self.slots)
         if self.naming not in NAMINGS:
             raise SchemeError(f"naming must be one of {', '.join(NAMINGS)}, got {self.naming!r}")
         if not isinstance(self.gap_mentions, bool):
@@ -82,7 +81,7 @@ class Scheme:
 
     @cached_property
     def tagset(self) -> Mapping[str, Tag]:
-        """Each tag by its name, taken apart."""
+        """The tags by name, each as a `Tag`."""
         return tagset(self.labels, self.slots, self.structural, self.gap_mentions)
 
     @cached_property
@@ -92,7 +91,7 @@ class Scheme:
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """The rules that well-formed tag sequences keep, in the order of their numbers."""
+        """The rules that well-formed tag sequences satisfy, in the order of their numbers."""
         return _rules(self)
 
     @cached_property
@@ -100,29 +99,28 @@ class Scheme:
         """The minimal automaton of the well-formed tag sequences.
 
         Raises:
-            SchemeError: It would be too large: the more slots, the fewer labels there may be.
+            SchemeError: The grammar would be too large: more slots allow fewer labels.
         """
         return _grammar(self)
 
     def encode(self, length: int, mentions: Iterable[Mention]) -> list[str]:
-        """The tags of a sentence of `length` words with these mentions.
+        """Return the tags of a sentence of `length` words with these mentions.
 
-        With semantic naming this is one of several encodings: slots are named by order of first
-        appearance. A sentence without words has no tags.
+        With semantic naming this is one of several encodings: the one that names slots by order of
+        first appearance. A sentence without words has no tags.
 
         Raises:
-            Incompatible: No tag sequence stands for these mentions. The same mention given
-                twice is refused too.
+            Incompatible: No tag sequence encodes these mentions, or a mention is given twice.
             InvalidMention: A mention reaches past the last word.
-            UnknownLabel: A mention has none of the scheme's labels.
+            UnknownLabel: A mention has a label that the scheme does not have.
         """
         return self.write(self.layers(length, mentions))
 
     def encodings(self, length: int, mentions: Iterable[Mention]) -> list[list[str]]:
-        """All tag sequences that stand for these mentions, the one of `encode` first.
+        """Return all tag sequences that encode these mentions, the one of `encode` first.
 
-        Structural naming has one. With semantic naming and two slots, k mention sets have 2^k;
-        in general each set has as many as there are ways to name the slots it fills.
+        With structural naming there is one. With semantic naming and two slots, k mention sets have
+        2^k; in general, each set has one for every assignment of names to the slots it fills.
 
         Raises:
             As `encode`.
@@ -134,49 +132,50 @@ class Scheme:
         return [self.write(Layers(length, sets, layers.continuous)) for sets in product(*namings)]
 
     def decode(self, tags: Iterable[str]) -> frozenset[Mention]:
-        """The mentions that a tag sequence stands for; none for an empty one.
+        """Return the mentions that a tag sequence encodes.
 
-        A mention set of many components stands for many mentions: with k slots of n components each
+        A mention set of many components encodes many mentions: with k slots of n components each
         there are n^k.
 
         Raises:
             IllFormed: The tags break a rule.
-            UnknownTag: One of them is not a tag of this scheme.
+            UnknownTag: A tag is not in the tagset of this scheme.
         """
         return self.read(tags).mentions
 
     def layers(self, length: int, mentions: Iterable[Mention]) -> Layers:
-        """The mentions as mention sets and continuous mentions; raises as `encode`."""
+        """Divide mentions into mention sets and continuous mentions; raises as `encode`."""
         layers, problems = self._fit(length, mentions)
         if problems:
             raise problems[0]
         return layers
 
     def problems(self, length: int, mentions: Iterable[Mention]) -> list[Incompatible]:
-        """Why these mentions do not fit, none if they do; raises as `encode` for the rest.
+        """Return an error for each reason why mentions do not fit; none if they do.
 
-        For each group of mentions that is no mention set the first reason, and for each set what
-        stands in its span and may not.
+        There is one for each group of mentions that is not a mention set, and for each set whose
+        span contains mentions that are not allowed there. Raises `InvalidMention` and
+        `UnknownLabel` as `encode` does.
         """
         return self._fit(length, mentions)[1]
 
     def _fit(self, length: int, mentions: Iterable[Mention]) -> tuple[Layers, list[Incompatible]]:
         if index(length) < 0:
-            raise InvalidSentence(f"a sentence cannot have {length} words")
+            raise InvalidSentence(f"the number of words must not be negative, got {length}")
         mentions = list(mentions)
         for mention in mentions:
             check_inside(mention, length)
             if mention.label not in self.labels:
                 known = " ".join(self.labels)
-                raise UnknownLabel(f"the label of {mention} is none of the scheme's: {known}")
+                raise UnknownLabel(f"the label of {mention} is not one of {known}")
         return find_layers(length, mentions, self.slots, self.gap_mentions)
 
     def write(self, layers: Layers) -> list[str]:
-        """The tags of a sentence in two layers that this scheme can hold."""
+        """Return the tags of a sentence that is given as two layers that fit this scheme."""
         return self._coder.write(layers)
 
     def read(self, tags: Iterable[str]) -> Layers:
-        """The two layers that a tag sequence stands for; raises as `decode`."""
+        """Return the two layers that a tag sequence encodes; raises as `decode`."""
         if isinstance(tags, str):
             raise UnknownTag(0, tags, self.tags)
         tags = tuple(tags)
@@ -191,12 +190,12 @@ class Scheme:
         return self._coder.read(tags)
 
     def _broken(self, tags: Sequence[str]) -> IllFormed | UnknownTag:
-        """The first rule that tags break which the grammar refuses."""
+        """Return the error for the first rule that ill-formed tags break."""
         for position, tag in enumerate(tags):
             if tag not in self.tagset:
                 return UnknownTag(position, tag, self.tags)
         stops = [(rule.breaks_at(tags), rule) for rule in self.rules]
-        # Of the rules broken first, the first: min keeps their order.
+        # Of several rules that are broken at the same word, min takes the first.
         position, rule = min(
             ((at, rule) for at, rule in stops if at is not None), key=lambda stop: stop[0]
         )
@@ -207,6 +206,12 @@ class Scheme:
         return Coder(self.tagset, self.labels, self.slots)
 
 
+def check_slots(slots: int) -> None:
+    """Raise `SchemeError` unless a scheme can have this number of slots."""
+    if type(slots) is not int or slots not in range(len(SLOT_NAMES) + 1):
+        raise SchemeError(f"slots must be 0 to {len(SLOT_NAMES)}, got {slots!r}")
+
+
 @lru_cache(maxsize=64)
 def _rules(scheme: Scheme) -> tuple[Rule, ...]:
     return build_rules(scheme.tagset, scheme.slots, scheme.structural)
@@ -215,7 +220,7 @@ def _rules(scheme: Scheme) -> tuple[Rule, ...]:
 @lru_cache(maxsize=64)
 def _grammar(scheme: Scheme) -> Automaton:
     if len(scheme.labels) > 1:
-        # Every state that may end a span leads to every label, and there are states for each.
+        # Every state that may end a span leads to every label, and each label has its own states.
         single = Scheme(scheme.labels[:1], scheme.slots, scheme.naming, scheme.gap_mentions)
         most = int((MOST_STATES_TIMES_LABELS / single.grammar.size) ** 0.5)
         if len(scheme.labels) > most:

@@ -1,4 +1,4 @@
-"""Tags: what one word's tag says, and the tagset of a scheme."""
+"""Tags: the parts of a tag, and the tagset of a scheme."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from enum import Enum
 from typing import Final
 
 SLOT_NAMES: Final = "xyzw"
-"""How slots print; their number bounds the number of slots."""
+"""The printed names of slots; there can be no more slots than names."""
 
 
 class Upper(Enum):
-    """Where a word stands in the upper layer; the values are what tags begin with."""
+    """The position of a word in the upper layer; the values are the prefixes of tags."""
 
     OUTSIDE = ""
     SET_BEGIN = "DB-"
@@ -20,7 +20,7 @@ class Upper(Enum):
 
 
 class Lower(Enum):
-    """What a word is in the lower layer."""
+    """The role of a word in the lower layer."""
 
     NOTHING = "O"
     CONTINUOUS_BEGIN = "CB"
@@ -31,11 +31,11 @@ class Lower(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """One tag, taken apart.
+    """A tag in parts.
 
     Attributes:
-        upper: Outside, the first word or a further word of a mention set.
-        lower: What the word is there.
+        upper: Whether the word is outside of mention sets, the first word of one, or inside.
+        lower: The role of the word in the lower layer.
         slot: The slot of a component word, else None.
         label: The label of the mention set or continuous mention; None for `O`.
     """
@@ -46,7 +46,7 @@ class Tag:
     label: str | None = None
 
     def name(self, with_label: bool) -> str:
-        """The tag as text, such as `DI-Bx` or `DI-Bx:ADR`."""
+        """Return the tag as text, such as `DI-Bx` or `DI-Bx:ADR`."""
         slot = "" if self.slot is None else SLOT_NAMES[self.slot]
         label = f":{self.label}" if with_label and self.label is not None else ""
         return f"{self.upper.value}{self.lower.value}{slot}{label}"
@@ -59,7 +59,7 @@ OUTSIDE: Final = Tag(Upper.OUTSIDE, Lower.NOTHING)
 def tagset(
     labels: Sequence[str], slots: int, structural: bool, gap_mentions: bool
 ) -> dict[str, Tag]:
-    """The tags of a scheme by name, `O` first, then label by label.
+    """Return the tags of a scheme by name: `O` first, then label by label.
 
     A mention set fills at least two slots, so with fewer the tags are those of BIO.
     """

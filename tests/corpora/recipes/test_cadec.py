@@ -30,6 +30,7 @@ POSTS = {
         "T6\tADR 90 95\toutside\n"
         "T7\tADR 4 5\t \n"  # no word in it
         "T8\tADR ten 12\tbad\n"
+        "T9\tADR 6 10\n"  # without its text
         "R1\tRel Arg1:T1 Arg2:T2\n",
     ),
     "DRUG.3": ("None\n", ""),
@@ -75,16 +76,16 @@ def test_without_lists_all_goes_to_one_file(corpus: Path, tmp_path: Path) -> Non
     }
     counts = summary.parts["all"]
     assert (counts["documents"], counts["sentences"], counts["words"]) == (4, 7, 24)
-    assert (counts["mentions"], counts["discontinuous_mentions"]) == (9, 2)
+    assert (counts["mentions"], counts["discontinuous_mentions"]) == (10, 2)
     assert counts["discontinuous_sentences"] == 1
     assert summary.facts == {
-        "annotations": 11,
+        "annotations": 12,
         "annotations of Drug, not asked for": 1,
         "annotations across lines, their lines joined": 1,
         "annotations in pieces with only white space between, merged": 2,
     }
     assert summary.problems == {
-        "duplicate": 2,
+        "duplicate": 3,
         "empty": 1,
         "outside": 1,
         "syntax": 1,
@@ -153,10 +154,10 @@ def test_split_lists(corpus: Path, tmp_path: Path) -> None:
         ),
         (
             {"documents": "DRUG.1\n"},
-            "no lists here; a list has one of train, dev, test in its name",
+            "no lists found; a list has one of train, dev, test in its name",
         ),
-        ({"train-test": "DRUG.1\n"}, "no lists here"),
-        ({"train": "import random\n"}, "no lists here"),
+        ({"train-test": "DRUG.1\n"}, "no lists found"),
+        ({"train": "import random\n"}, "no lists found"),
     ],
 )
 def test_bad_lists(names: dict[str, str], message: str, corpus: Path, tmp_path: Path) -> None:
@@ -166,7 +167,7 @@ def test_bad_lists(names: dict[str, str], message: str, corpus: Path, tmp_path: 
 
 def test_a_file_that_is_given_must_be_a_list(corpus: Path, tmp_path: Path) -> None:
     split = lists(tmp_path / "split", **{"train-test": "DRUG.1\n"})
-    with pytest.raises(CorpusError, match="its name must have one of train, dev, test"):
+    with pytest.raises(CorpusError, match="must contain one of train, dev, test"):
         prepare("cadec", corpus, tmp_path / "out", splits=[split / "train-test.id"])
 
 
@@ -235,9 +236,11 @@ def test_files_that_do_not_belong_together(corpus: Path, tmp_path: Path) -> None
 
 
 def test_wrong_sources(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="no folders text/ .* and original/ .* is this CADEC"):
+    with pytest.raises(
+        CorpusError, match="no folder has both text/ .* and original/ .* is this CADEC"
+    ):
         prepare("cadec", tmp_path, tmp_path / "out")
     (tmp_path / "original").mkdir()
     (tmp_path / "text").mkdir()
-    with pytest.raises(CorpusError, match="no document could be made of it; cadec needs the zip"):
+    with pytest.raises(CorpusError, match="no documents were found; cadec needs the zip"):
         prepare("cadec", tmp_path, tmp_path / "out")

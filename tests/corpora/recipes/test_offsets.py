@@ -1,7 +1,7 @@
 import pytest
 
 from discotag.corpora.recipes.offsets import crosses
-from discotag.words import Marked
+from discotag.marks import Marked
 
 SENTENCES = [(0, 9), (10, 20)]
 

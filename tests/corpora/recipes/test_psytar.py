@@ -134,7 +134,7 @@ def test_labels_are_chosen(mini: Path, tmp_path: Path) -> None:
     assert every.labels == psytar.LABELS
     mentions = [part["mentions"] for part in every.parts.values()]
     assert sum(mentions) == 2 * sum(part["mentions"] for part in both.parts.values()) == 36
-    with pytest.raises(DiscotagError, match="psytar has no label 'adr'; it has ADR, WD, SSI, DI"):
+    with pytest.raises(DiscotagError, match="psytar has no label 'adr'; use ADR, WD, SSI, DI"):
         prepare("psytar", mini, tmp_path / "none", labels=["adr"])
     with pytest.raises(DiscotagError, match="has its own split"):
         prepare("psytar", mini, tmp_path / "none", splits=["dev.txt"])
@@ -236,15 +236,21 @@ def test_wrong_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with zipfile.ZipFile(tmp_path / "zip.xlsx", "w") as packed:
         packed.writestr("a.txt", "a")
     fails(tmp_path / "zip.xlsx", "not a workbook")
-    fails(workbook(tmp_path / "a.xlsx", Sheet=[("a",)]), "no sheet 'Sentence_Labeling', only")
-    fails(workbook(tmp_path / "b.xlsx", Sentence_Labeling=SENTENCES), "no sheet 'ADR_Identified'")
+    fails(
+        workbook(tmp_path / "a.xlsx", Sheet=[("a",)]),
+        "no sheet named 'Sentence_Labeling'; sheets are",
+    )
+    fails(
+        workbook(tmp_path / "b.xlsx", Sentence_Labeling=SENTENCES),
+        "no sheet named 'ADR_Identified'",
+    )
     fails(workbook(tmp_path / "c.xlsx", Sentence_Labeling=[("id",)]), "no column 'drug_id'")
     fails(workbook(tmp_path / "d.xlsx", Sentence_Labeling=[]), "'Sentence_Labeling' cannot be read")
     empty = [SENTENCES[0]], labelled("ADR")[:1]
     nothing = workbook(tmp_path / "e.xlsx", Sentence_Labeling=empty[0], ADR_Identified=empty[1])
-    fails(nothing, "no document could be made of it; psytar needs PsyTAR_dataset.xlsx")
+    fails(nothing, "no documents were found; psytar needs PsyTAR_dataset.xlsx")
     monkeypatch.setattr(source, "MAX_FILE", 100)
-    fails(nothing, "unpacks to too much")
+    fails(nothing, "the unpacked file is too large")
 
 
 def test_xml_that_expands_is_refused(mini: Path, tmp_path: Path) -> None:

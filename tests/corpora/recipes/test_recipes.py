@@ -27,7 +27,7 @@ def test_recipes_are_consistent(recipe: Recipe) -> None:
 
 
 def test_an_unknown_recipe(tmp_path: Path) -> None:
-    with pytest.raises(DiscotagError, match="no recipe for 'conll'; there are cadec, share2013"):
+    with pytest.raises(DiscotagError, match="unknown recipe 'conll'; recipes are cadec, share2013"):
         prepare("conll", tmp_path, tmp_path)
 
 
@@ -57,7 +57,7 @@ def test_a_folder_with_files_is_not_written_into_without_force(tmp_path: Path) -
 def test_folders_that_cannot_be_written(tmp_path: Path) -> None:
     source = post(tmp_path / "in", "Fine.\n")
     (tmp_path / "file").write_text("")
-    with pytest.raises(CorpusError, match="this is a file; a folder is needed"):
+    with pytest.raises(CorpusError, match="this is a file, not a folder"):
         prepare("cadec", source, tmp_path / "file")
     with pytest.raises(CorpusError, match="not a directory"):
         prepare("cadec", source, tmp_path / "file" / "out")

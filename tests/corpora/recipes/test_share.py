@@ -164,8 +164,8 @@ def test_gold_is_preferred_and_bad_lines_are_named(tmp_path: Path) -> None:
     assert summary.problems["syntax"] == 2
     assert summary.problems["missing"] == 1
     problems = (tmp_path / "out" / "problems.json").read_text()
-    assert "there are 2 files of annotations; 00101-NOTE.pipe.txt is used" in problems
-    assert "the text is there twice" in problems
+    assert "the text has 2 annotation files; 00101-NOTE.pipe.txt is used" in problems
+    assert "the text is given twice" in problems
     assert '"00102-NOTE.pipe.txt", "line": 3' in problems
     assert max(map(len, problems.splitlines())) < 300
 
@@ -176,5 +176,5 @@ def test_wrong_sources(tmp_path: Path) -> None:
     source = corpus(tmp_path / "share", 2014, training=2)
     for gold in source.rglob("gold_pipe"):
         shutil.rmtree(gold)
-    with pytest.raises(CorpusError, match="no document could be made of it; share2014 needs"):
+    with pytest.raises(CorpusError, match="no documents were found; share2014 needs"):
         prepare("share2014", source, tmp_path / "out")

@@ -99,15 +99,17 @@ def test_bombs_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert packed.stat().st_size < 5_000
     monkeypatch.setattr(source, "MAX_UNPACKED", 120_000)
     for path in (packed, tape):
-        refused(path, "unpacks to too much, at '2.txt'", "too_long")
+        refused(path, "the unpacked archive is too large, at '2.txt'", "too_long")
     monkeypatch.setattr(source, "MAX_FILE", 20_000)
     for path in (packed, tape):
-        refused(path, "unpacks to too much, at '0.txt'", "too_long")
+        refused(path, "the unpacked archive is too large, at '0.txt'", "too_long")
     monkeypatch.setattr(source, "MAX_TAPE", 10_000)
-    with pytest.raises(CorpusError, match="too much"), unpacked(tape, lambda name: False):
+    with pytest.raises(CorpusError, match="too large"), unpacked(tape, lambda name: False):
         pass
     monkeypatch.setattr(source, "MAX_ENTRIES", 2)
-    refused(zipped(tmp_path / "b.zip", dict.fromkeys("abc", b"")), "over 2 entries", "too_long")
+    refused(
+        zipped(tmp_path / "b.zip", dict.fromkeys("abc", b"")), "more than 2 entries", "too_long"
+    )
 
 
 def test_what_is_no_archive(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""From what people download of a corpus to training files, a module per corpus."""
+"""Recipes: training files from corpora as they are downloaded, a module per corpus."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from discotag.corpora import jsonl
-from discotag.corpora.analysis import Analysis
-from discotag.corpora.files import created, failed
-from discotag.corpora.problems import CorpusError, Problem
+from discotag.corpora.checks.analysis import Analysis
+from discotag.corpora.formats import jsonl
+from discotag.corpora.parsing.files import created, failed
+from discotag.corpora.parsing.problems import CorpusError, Problem
 from discotag.corpora.recipes import cadec, craft, psytar, share
 from discotag.corpora.recipes.recipe import (
     ALL,
@@ -32,12 +32,12 @@ __all__ = ["RECIPES", "Difference", "Summary", "prepare"]
 RECIPES: Final[dict[str, Recipe]] = {
     recipe.name: recipe for recipe in (cadec.RECIPE, *share.RECIPES, craft.RECIPE, psytar.RECIPE)
 }
-"""By name."""
+"""The recipes by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A count that is not as published."""
+    """A count that differs from the published one."""
 
     part: str
     count: str
@@ -51,19 +51,19 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What `prepare` made: the content of `report.json`.
+    """The result of `prepare`: the content of `report.json`.
 
     Attributes:
-        recipe: Its name.
-        source: What it was made from.
+        recipe: The name of the recipe.
+        source: The path of the source.
         labels: The labels that were kept.
         parts: The counts of each part that was written.
-        problems: How often something was left out or changed, by kind.
+        problems: The number of problems by kind: what was left out or changed.
         facts: Further counts.
-        passed_over: Files beside the data that were not read; many in one folder as a count.
-        checked: How many published counts were compared.
-        differences: Those that are not met.
-        files: What was written, by name.
+        passed_over: Other files of the source, which were not read; many in one folder as a count.
+        checked: The number of published counts that were compared.
+        differences: The published counts that were not met.
+        files: The names of the files written.
     """
 
     recipe: str
@@ -88,41 +88,41 @@ def prepare(
     force: bool = False,
     progress: Progress = no_progress,
 ) -> Summary:
-    """Make training files of a corpus as it was downloaded.
+    """Make training files from a corpus as it was downloaded.
 
-    Writes to the folder `out` a file of JSON lines for each part, `problems.json` with all that
-    was left out or changed, and `report.json`, the summary.
+    Writes to the folder `out` a file of JSON lines for each part, `problems.json` with everything
+    that was left out or changed, and `report.json`, the summary.
 
     Args:
         name: One of `RECIPES`.
         source: The file, archive or folder that was downloaded.
-        out: A folder; made if need be.
-        labels: Keep mentions of these alone; `["all"]` for all there are.
-        splits: Lists of document names, for a corpus that comes without its split.
-        force: Write also into a folder that has files in it; files of the same names go.
-        progress: Is told how many documents are done.
+        out: The folder to write to; it is created if necessary.
+        labels: The labels of the mentions to keep; `["all"]` for all labels.
+        splits: Lists of document names, for a corpus without a split of its own.
+        force: Whether to write to a folder that is not empty, and replace files.
+        progress: Called with the number of documents done, and of all documents.
 
     Raises:
         CorpusError: The source is not what the recipe needs, or `out` cannot be written.
-        DiscotagError: There is no such recipe or label.
+        DiscotagError: The recipe or a label is unknown.
     """
     recipe = _recipe(name)
     source, out = Path(source), Path(out)
     order = Order(_labels(recipe, labels), tuple(Path(path) for path in splits), progress)
     if order.splits and recipe.splits is None:
-        raise DiscotagError(f"{recipe.name} has its own split; leave out --splits")
+        raise DiscotagError(f"{recipe.name} has its own split; remove --splits")
     _check_free(out, force)
     prepared = recipe.cook(source, order)
     if not any(prepared.parts.values()):
         why = f" (problems: {len(found)}; {found[0]})" if (found := prepared.problems) else ""
-        message = f"no document could be made of it; {recipe.name} needs {recipe.source}{why}"
+        message = f"no documents were found; {recipe.name} needs {recipe.source}{why}"
         raise CorpusError(Problem("missing", message, str(source)))
     return _write(recipe, source, out, order, prepared)
 
 
 def _recipe(name: str) -> Recipe:
     if name not in RECIPES:
-        raise DiscotagError(f"there is no recipe for {name!r}; there are {', '.join(RECIPES)}")
+        raise DiscotagError(f"unknown recipe {name!r}; recipes are {', '.join(RECIPES)}")
     return RECIPES[name]
 
 
@@ -134,23 +134,23 @@ def _labels(recipe: Recipe, labels: Sequence[str] | None) -> tuple[str, ...]:
     for label in labels:
         if label not in recipe.labels:
             known = ", ".join(recipe.labels)
-            raise DiscotagError(f"{recipe.name} has no label {label!r}; it has {known}, or say all")
+            raise DiscotagError(f"{recipe.name} has no label {label!r}; use {known}, or all")
     return tuple(label for label in recipe.labels if label in labels)
 
 
 def _check_free(out: Path, force: bool) -> None:
-    """Before the work, not after it."""
+    """Raise `CorpusError` early if the folder cannot be written to."""
     if out.exists() and not out.is_dir():
-        raise CorpusError(Problem("syntax", "this is a file; a folder is needed", str(out)))
+        raise CorpusError(Problem("syntax", "this is a file, not a folder", str(out)))
     if not force and out.is_dir() and any(out.iterdir()):
-        message = "the folder is not empty; choose another, or say --force to write into it"
+        message = "the folder is not empty; choose another, or use --force"
         raise CorpusError(Problem("syntax", message, str(out)))
 
 
 def _write(recipe: Recipe, source: Path, out: Path, order: Order, prepared: Prepared) -> Summary:
     try:
         out.mkdir(parents=True, exist_ok=True)
-        for part in (*PARTS, ALL):  # of an earlier run: parts of two runs must not stand together
+        for part in (*PARTS, ALL):  # from earlier runs: do not mix the parts of two runs
             (out / f"{part}.jsonl").unlink(missing_ok=True)
     except OSError as error:
         raise failed(error, out) from None
@@ -182,7 +182,7 @@ def _write(recipe: Recipe, source: Path, out: Path, order: Order, prepared: Prep
 
 
 def _write_list(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
-    """A list with a row a line; no JSON lines, which in this folder are documents."""
+    """Write a JSON list, a row per line; JSON lines are for documents in this folder."""
     lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     with created(path) as stream:
         stream.write(f"[\n{lines}\n]\n")

@@ -1,38 +1,35 @@
 """CADEC: patients' posts on side effects, from the archive of the CSIRO portal.
 
-`text/NAME.txt` has a sentence a line; `original/NAME.ann` has a mention a line, in brat's way:
-`T1`, the label with the characters of each fragment, and the words of the mention.
+`text/NAME.txt` has one sentence per line; `original/NAME.ann` has one mention per line in brat's
+format: `T1`, the label with the offsets of each fragment, and the text of the mention.
 
-A mention that reaches across lines joins them to one sentence. The same mention twice is kept, as
-the published counts have it. Both are counted.
+A mention that reaches across lines joins them to one sentence. A mention that is given twice is
+kept twice, as in the published counts. Both are counted.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from discotag.corpora.files import lines, read_text
-from discotag.corpora.problems import CorpusError, Problem, Report, shown
+from discotag.corpora.formats.brat import parse_mention
+from discotag.corpora.parsing.files import lines, read_text
+from discotag.corpora.parsing.problems import CorpusError, Malformed, Problem, Report
+from discotag.corpora.parsing.standoff import matches
 from discotag.corpora.recipes.offsets import annotated, broken_by_space, by_file_name, crosses
 from discotag.corpora.recipes.recipe import ALL, PARTS, Order, Prepared, Recipe
 from discotag.corpora.recipes.source import is_hidden, unpacked
 from discotag.corpora.recipes.splits import read_splits
+from discotag.marks import Marked
 from discotag.mentions import Document
-from discotag.words import Marked, Splitter
+from discotag.words import Splitter
 
 LABELS: Final = ("ADR", "Drug", "Disease", "Symptom", "Finding")
 
 TEXTS: Final = "text"
 ANNOTATIONS: Final = "original"
-
-MENTION: Final = re.compile(
-    r"(?P<id>T\S*)\t(?P<label>\S+) (?P<fragments>[0-9]{1,9} [0-9]{1,9}(?:;[0-9]{1,9} [0-9]{1,9})*)"
-    r"(?:\t(?P<text>.*))?"
-)
 
 SPLITTER: Final = Splitter("lines", "pattern")
 
@@ -57,11 +54,11 @@ PUBLISHED_PARTS: Final = {
         "discontinuous_mentions": 94,
     },
 }
-"""Of ADR alone, as Dai et al. (2020) prepared it; words and mentions before splitting."""
+"""The counts of ADR in the data of Dai et al. (2020); words and mentions before splitting."""
 
 
 def cook(source: Path, order: Order) -> Prepared:
-    """The posts in the parts that `order.splits` lists, or all together if it lists none.
+    """Return the posts in the parts that `order.splits` lists, or in one part without lists.
 
     Raises:
         CorpusError: The source has no folders `text` and `original`, or a list cannot be read.
@@ -83,18 +80,18 @@ def cook(source: Path, order: Order) -> Prepared:
             part = split.get(path.stem) if split else ALL
             if part is None:
                 facts["documents in no list, left out"] += 1
-                message = "no list of --splits has this document; it is left out"
+                message = "the document is in no list of --splits; it is left out"
                 problems.append(Problem("missing", message, path.name))
             else:
                 parts[part].append(document)
         here = {path.stem for path in texts}
         problems.extend(
-            Problem("missing", "there are annotations but no text", path.name)
+            Problem("missing", "the annotations have no text", path.name)
             for path in sorted(root.glob(f"{ANNOTATIONS}/[!.]*.ann"))
             if path.stem not in here
         )
     for name in sorted(split.keys() - here):
-        message = f"it is listed for {split[name]} but is not in the corpus"
+        message = f"the document is listed for {split[name]} but is not in the corpus"
         problems.append(Problem("missing", message, name))
     expected = {}
     if order.labels == ("ADR",):
@@ -111,7 +108,7 @@ RECIPE: Final = Recipe(
     labels=LABELS,
     default_labels=("ADR",),
     cook=cook,
-    splits="documents of train, dev and test, a name a line; without it all go to all.jsonl",
+    splits="documents of train, dev and test, one name per line; without it all go to all.jsonl",
 )
 
 
@@ -121,12 +118,12 @@ def _is_wanted(name: str) -> bool:
 
 
 def _root(source: Path, folder: Path) -> Path:
-    """The folder that has the two others in it, wherever in the source it is."""
+    """Return the folder in the source that contains the two others."""
     for found in (folder / ANNOTATIONS, *sorted(folder.rglob(ANNOTATIONS))):
         hidden = is_hidden(found.relative_to(folder))
         if found.is_dir() and (found.parent / TEXTS).is_dir() and not hidden:
             return found.parent
-    message = f"there are no folders {TEXTS}/ (*.txt) and {ANNOTATIONS}/ (*.ann) side by side in it"
+    message = f"no folder has both {TEXTS}/ (*.txt) and {ANNOTATIONS}/ (*.ann)"
     raise CorpusError(Problem("missing", f"{message}; is this CADEC?", str(source)))
 
 
@@ -138,7 +135,7 @@ def _document(
         return None
     annotations = root / ANNOTATIONS / f"{path.stem}.ann"
     if not annotations.is_file():
-        message = f"there is no {annotations.name} for this text; it is left out"
+        message = f"{annotations.name} is missing; the text is left out"
         report(Problem("missing", message, path.name))
         return None
     marks: list[Marked] = []
@@ -159,23 +156,21 @@ def _document(
 
 
 def _marks(path: Path, text: str, report: Report) -> Iterator[Marked]:
-    """The mentions of a file; notes and whatever else brat writes are passed over."""
+    """Yield the mentions of a file, without the notes and relations of brat."""
     for number, line in lines(path, report):
         if line is None or not line.startswith("T"):
             continue
-        match = MENTION.fullmatch(line)
-        if match is None:
-            message = f"this is no mention: {shown(line)}; it is left out"
-            report(Problem("syntax", message, str(path), number))
+        try:
+            annotation = parse_mention(line, number)
+        except Malformed as error:
+            report(Problem("syntax", f"{error}; it is left out", str(path), number))
             continue
-        fragments = sorted(
-            (int(start), int(end))
-            for start, end in (pair.split() for pair in match["fragments"].split(";"))
-        )
-        mark = Marked(match["label"], tuple(fragments), line=number)
-        there = " ".join(text[start:end] for start, end in fragments)
-        inside = fragments[-1][1] <= len(text)
-        if inside and match["text"] is not None and there.split() != match["text"].split():
-            message = f"{match['id']} is {match['text']!r}, at its offsets is {there!r}; it is kept"
+        fragments = tuple(sorted(annotation.fragments))
+        if fragments[-1][1] <= len(text) and not matches(text, annotation):
+            there = " ".join(text[start:end] for start, end in fragments)
+            message = (
+                f"{annotation.name} is {annotation.texts[0]!r}, but the text at its offsets is "
+                f"{there!r}; it is kept"
+            )
             report(Problem("text_mismatch", message, str(path), number))
-        yield mark
+        yield Marked(annotation.label, fragments, line=number)

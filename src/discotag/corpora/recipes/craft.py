@@ -3,17 +3,17 @@
 Each ontology is one label: CL (cells), UBERON (anatomy), GO_BP (biological processes) and MONDO
 (diseases; the set without mentions inside genotypes). The id lists of the release are the split.
 
-Sentences and words are cut by discotag's own splitter, not taken from CRAFT's treebank, which is
-not in every copy of the release. Against a conversion that took the treebank's sentences this
-changes nothing but a handful of mentions. Of 37,563 mentions of CL, UBERON and GO_BP in that
-conversion 37,562 are the same here, character by character. The differences, all read by eye:
+Sentences and words come from discotag's splitter, not from CRAFT's treebank, which is not in every
+copy of the release. Compared with a conversion that used the treebank's sentences, only a handful
+of mentions differ. Of 37,563 mentions of CL, UBERON and GO_BP in that
+conversion 37,562 are the same here, character by character. The differences, all inspected:
 
-- 10 mentions are here and not there, because they reach across two of the treebank's sentences.
+- 10 mentions are only here, because they reach across two of the treebank's sentences.
   Eight are in article 17206865, whose trees are cut inside headings and phrases ("Kidney
   Epithelial Cells", "kidney cortical … cells", "mock-transfected"); the others are "Sm. Int." in
   14723793 and "Control of … Expression" in 16279840. Here sentences that a mention reaches across
   are joined.
-- 1 mention is there and not here: in article 17201918 an annotation of GO_BP has the fragments
+- 1 mention is only there: in article 17201918 an annotation of GO_BP has the fragments
   "epithelial cells" and, inside it, "epithelial". Fragments that overlap are reported, and the
   mention is left out.
 - 2 discontinuous annotations of the release are continuous mentions in both, because their
@@ -31,12 +31,12 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from discotag.corpora import knowtator
-from discotag.corpora.problems import CorpusError, Problem, Report
+from discotag.corpora.formats import knowtator
+from discotag.corpora.parsing.problems import CorpusError, Problem, Report
+from discotag.corpora.parsing.standoff import Annotation, Source, assembled
 from discotag.corpora.recipes.recipe import ALL, PARTS, Order, Prepared, Recipe
 from discotag.corpora.recipes.source import is_hidden, unpacked
 from discotag.corpora.recipes.splits import read_splits
-from discotag.corpora.standoff import Annotation, Source, assembled
 from discotag.mentions import Document
 from discotag.words import Splitter
 
@@ -50,7 +50,7 @@ FOLDERS: Final = {
     "GO_BP": "concept-annotation/GO_BP/GO_BP/knowtator",
     "MONDO": "concept-annotation/MONDO/MONDO_without_genotype_annotations/knowtator-2",
 }
-"""Where the release has the annotations of each label."""
+"""The folders of the release with the annotations of each label."""
 
 DOCUMENTS: Final = {"train": 60, "dev": 7, "test": 30}
 
@@ -60,18 +60,18 @@ MENTIONS: Final = {
     "GO_BP": {"train": (7625, 438), "dev": (1655, 54), "test": (3680, 271)},
     "MONDO": {"train": (1834, 46), "dev": (232, 0), "test": (1013, 22)},
 }
-"""Mentions and discontinuous mentions of release 5.0.2, counted here; see above on how those of CL,
-UBERON and GO_BP were checked."""
+"""Mentions and discontinuous mentions of release 5.0.2, as counted by this recipe; see above on how
+those of CL, UBERON and GO_BP were checked."""
 
 ANNOTATIONS: Final = {"CL": 5792, "UBERON": 18820, "GO_BP": 12961, "MONDO": 3080}
-"""In the files of release 5.0.2."""
+"""The number of annotations in the files of release 5.0.2."""
 
 
 def cook(source: Path, order: Order) -> Prepared:
-    """The articles in the parts of the official split.
+    """Return the articles in the parts of the official split.
 
     Raises:
-        CorpusError: The source has no articles, no id lists, or not the annotations asked for.
+        CorpusError: The source has no articles, no id lists, or no annotations of a label.
     """
     problems: list[Problem] = []
     facts: Counter[str] = Counter()
@@ -104,7 +104,7 @@ RECIPE: Final = Recipe(
 
 
 def _is_wanted(name: str) -> bool:
-    """Whether this is one of the files that are read: the release has many more."""
+    """Return whether a file of the release is read; there are many more."""
     path = PurePosixPath(name)
     folder = str(path.parent)
     return (
@@ -115,24 +115,24 @@ def _is_wanted(name: str) -> bool:
 
 
 def _root(source: Path, folder: Path) -> Path:
-    """The folder of the release, which archives have inside another."""
+    """Return the folder of the release, which may be inside another in an archive."""
     for root in (folder, *sorted(folder.glob("*"))):
         if (root / TEXTS).is_dir() and not is_hidden(root.relative_to(folder)):
             return root
-    message = f"there is no folder {TEXTS} in it; is this a release of CRAFT?"
+    message = f"the folder {TEXTS} is missing; is this a release of CRAFT?"
     raise CorpusError(Problem("missing", message, str(source)))
 
 
 def _inside(source: Path, root: Path, name: str) -> Path:
     if not (root / name).exists():
-        raise CorpusError(Problem("missing", f"there is no {name} in it", str(source)))
+        raise CorpusError(Problem("missing", f"{name} is missing", str(source)))
     return root / name
 
 
 def _document(
     root: Path, name: str, labels: tuple[str, ...], report: Report, facts: Counter[str]
 ) -> Document | None:
-    """An article with the annotations of all labels; None if its text cannot be read."""
+    """Return an article with the annotations of all labels; None if it cannot be read."""
     found: Source | None = None
     annotations: list[Annotation] = []
     for label in labels:
@@ -151,18 +151,18 @@ def _sources(root: Path, label: str, name: str, report: Report) -> Iterator[Sour
     files = [root / FOLDERS[label] / f"{name}{end}" for end in (".txt.knowtator.xml", ".xml")]
     path = next((path for path in files if path.is_file()), None)
     if path is None:
-        report(Problem("missing", "there are no annotations of this article", str(files[0])))
+        report(Problem("missing", "the annotations of this article are missing", str(files[0])))
         return
     yield from knowtator.sources(path, report, texts=root / TEXTS)
 
 
 def _reduced(annotation: Annotation, label: str) -> Annotation:
-    """The annotation with the ontology for its label, not the class; named so that it is found."""
+    """Replace the label, a class of the ontology, by the ontology, and add it to the name."""
     return replace(annotation, name=f"{label} {annotation.name}", label=label, line=None)
 
 
 def _from(root: Path, report: Report) -> Report:
-    """Tell of problems with paths from the folder of the release on: it may be a temporary one."""
+    """Make the paths of problems relative to the release, which may be in a temporary folder."""
 
     def tell(problem: Problem) -> None:
         report(replace(problem, path=problem.path.removeprefix(f"{root}/")))

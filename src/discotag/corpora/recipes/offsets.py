@@ -1,4 +1,4 @@
-"""Corpora whose annotations are characters of a text: what they share."""
+"""What recipes for corpora with character offsets have in common."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-from discotag.corpora.problems import Problem, Report
+from discotag.corpora.parsing.problems import Problem, Report
+from discotag.marks import Flaw, Marked
 from discotag.mentions import Document
-from discotag.words import Flaw, Marked, Splitter
+from discotag.words import Splitter
 
 
 def annotated(
@@ -21,9 +22,9 @@ def annotated(
     path: Path,
     report: Report,
 ) -> Document:
-    """A document of a text and the marks on it; what does not fit is reported and left out.
+    """Return the document of a text and its marks; report and leave out marks that do not fit.
 
-    A mention that stands there twice is kept twice, as the published counts have it, and reported.
+    A mention that is given twice is kept twice, as in the published counts, and reported.
     """
 
     def complain(mark: Marked, flaw: Flaw, message: str) -> None:
@@ -33,19 +34,19 @@ def annotated(
     for sentence in document.sentences:
         for mention, times in Counter(sentence.mentions).items():
             if times > 1:
-                message = f"mention {mention} stands here {times} times; all are kept"
+                message = f"mention {mention} is given {times} times; all are kept"
                 for _ in range(times - 1):
                     report(Problem("duplicate", message, str(path)))
     return document
 
 
 def by_file_name(report: Report) -> Report:
-    """Say file names instead of paths: those of an unpacked archive are gone afterwards."""
+    """Replace paths by file names in problems: paths in an unpacked archive are temporary."""
     return lambda problem: report(replace(problem, path=Path(problem.path).name))
 
 
 def crosses(mark: Marked, sentences: Sequence[tuple[int, int]]) -> bool:
-    """Whether a mark is in more than one sentence, each given by its characters.
+    """Return whether a mark is in more than one sentence, given as character ranges.
 
     Example:
         >>> crosses(Marked("ADR", ((0, 4), (11, 14))), [(0, 9), (10, 20)])
@@ -61,7 +62,7 @@ def crosses(mark: Marked, sentences: Sequence[tuple[int, int]]) -> bool:
 
 
 def broken_by_space(mark: Marked, text: str) -> bool:
-    """Whether two fragments have only white space between them, such as the end of a line.
+    """Return whether two fragments have only white space between them, such as a line end.
 
     Example:
         >>> broken_by_space(Marked("ADR", ((0, 4), (5, 9))), "sore toes")

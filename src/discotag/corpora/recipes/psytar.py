@@ -1,15 +1,15 @@
-"""PsyTAR: patients' posts on psychiatric drugs, from the workbook its authors publish.
+"""PsyTAR: patients' posts on psychiatric drugs, from the workbook that its authors publish.
 
-A sheet lists the sentences of the posts; a sheet for each label repeats those that have mentions of
-it and lists the mentions as strings. Where a string stands in its sentence has to be found. Tried
-in this order, upper and lower case alike:
+A sheet lists the sentences of the posts; a sheet for each label repeats the sentences with mentions
+of it and lists the mentions as strings. Each string has to be found in its sentence, ignoring case,
+in one of these ways, tried in this order:
 
 1. its words and punctuation, as a run;
 2. its words alone, as the tightest ordered subsequence of the sentence's words. With punctuation
-   the annotators also joined words from different places ("nausea, first week"), so it is not
-   looked for; what of it stands between two words of the mention belongs to it again;
+   the annotators also joined words from different places ("nausea, first week"), so it is ignored;
+   punctuation between two words of the mention is added again;
 3. its letters, where only spaces, hyphens and apostrophes differ ("alot", "a lot");
-4. as in 2, one slip of the pen allowed in each longer word ("headache", "headaches").
+4. as in 2, with one spelling error in each longer word ("headache", "headaches").
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from discotag.corpora.problems import CorpusError, Problem
+from discotag.corpora.parsing.problems import CorpusError, Problem
 from discotag.corpora.recipes.recipe import PARTS, Order, Prepared, Recipe, part_of
 from discotag.corpora.recipes.source import check_sizes
 from discotag.errors import DiscotagError
@@ -37,10 +37,12 @@ SHEET: Final = "{label}_Identified"
 
 PUBLISHED: Final = {"posts": 891, "rows of sentences": 6009}
 PUBLISHED_STRINGS: Final = {"ADR": 4813, "WD": 590, "SSI": 1219, "DI": 793}
-"""Of the workbook of Zolnoori et al. (2019); 7,415 strings. Their article has one DI less."""
+"""The counts of the workbook of Zolnoori et al. (2019): 7,415 strings, one DI more than in the
+article."""
 
 LONG_WORD: Final = 5
-"""Letters of a word in which one may be wrong; in shorter ones it makes another (pain, gain)."""
+"""The shortest word, in letters, that may have an error; in shorter ones an error often makes
+another word (pain, gain)."""
 
 WAYS: Final = ("as a run", "as words in order", "spaced otherwise", "spelled otherwise")
 
@@ -68,10 +70,10 @@ class Post:
 
 
 def cook(source: Path, order: Order) -> Prepared:
-    """The posts of the workbook in parts, with the mentions that were found.
+    """Return the posts of the workbook in parts, with the mentions that were found.
 
     Raises:
-        CorpusError: The file is no workbook, or not this one.
+        CorpusError: The file is not a workbook, or not that of PsyTAR.
         DiscotagError: openpyxl is not installed.
     """
     with _Workbook(source) as workbook:
@@ -131,16 +133,16 @@ RECIPE: Final = Recipe(
 def find(
     words: Sequence[str], string: str, taken: Sequence[tuple[Fragment, ...]] = ()
 ) -> tuple[tuple[Fragment, ...], str] | None:
-    """Where a string stands among the words of its sentence, and the way it was found.
+    """Find a string among the words of its sentence.
 
     Args:
         words: The words of the sentence.
-        string: A mention as an annotator wrote it down.
-        taken: Where others stand; of several runs the first is preferred that shares no word with
-            them.
+        string: A mention as written by an annotator.
+        taken: The fragments of other mentions; of several runs, the first that shares no words
+            with them is preferred.
 
     Returns:
-        Fragments and one of `WAYS`, or None.
+        The fragments and the way the string was found, one of `WAYS`; None if it was not found.
 
     Example:
         >>> find("Sore toes , in fact sore knees".split(), "sore toes; knees")
@@ -177,7 +179,7 @@ def _first_free(runs: Sequence[Fragment], taken: Sequence[tuple[Fragment, ...]])
 
 
 def _bridged(words: Sequence[str], fragments: tuple[Fragment, ...]) -> tuple[Fragment, ...]:
-    """Fragments joined where only punctuation is between them: nobody meant to leave it out."""
+    """Join fragments with only punctuation between them, which was not left out on purpose."""
     joined = [fragments[0]]
     for before, after in pairwise(fragments):
         if any(_is_bare(word) for word in words[before[1] : after[0]]):
@@ -188,7 +190,7 @@ def _bridged(words: Sequence[str], fragments: tuple[Fragment, ...]) -> tuple[Fra
 
 
 def _letters(words: Sequence[str], wanted: str) -> Fragment | None:
-    """The first run of words whose letters and digits, written together, are the wanted ones."""
+    """Return the first run of words with these letters and digits, ignoring spaces and hyphens."""
     for start in range(len(words)):
         if not _is_bare(words[start]):
             continue
@@ -206,11 +208,11 @@ def _letters(words: Sequence[str], wanted: str) -> Fragment | None:
 
 
 JOINTS: Final = frozenset("-'’‘`´")
-"""Between parts of one word; any other sign, such as a comma, is between words."""
+"""Characters inside a word; any other, such as a comma, separates words."""
 
 
 def _as_wanted(words: Sequence[str], wanted: Sequence[str]) -> list[str]:
-    """The words, those spelled as wanted that are one slip away from it."""
+    """Correct the spelling of words that differ from a wanted word by one error."""
     return [
         next((other for other in wanted if word == other), None)
         or next((other for other in wanted if _one_slip(word, other)), word)
@@ -219,7 +221,7 @@ def _as_wanted(words: Sequence[str], wanted: Sequence[str]) -> list[str]:
 
 
 def _one_slip(one: str, other: str) -> bool:
-    """Whether one letter is wrong, missing or too many, or two neighbours are exchanged."""
+    """Return whether two words differ by one letter, or by two neighbours being exchanged."""
     if min(len(one), len(other)) < LONG_WORD or abs(len(one) - len(other)) > 1:
         return False
     if not (one.isalpha() and other.isalpha()):
@@ -242,12 +244,12 @@ def _words(string: str) -> list[str]:
 
 
 def _is_bare(word: str) -> bool:
-    """Whether this is a word of letters or digits, not punctuation."""
+    """Return whether a word has letters or digits, and is not punctuation."""
     return any(map(str.isalnum, word))
 
 
 class _Search:
-    """Finds the strings of row after row in the sentences of the posts, and keeps count."""
+    """Finds the strings of rows in the sentences of posts, and counts them."""
 
     def __init__(self, source: Path, posts: dict[str, Post]) -> None:
         self.source = source
@@ -271,10 +273,12 @@ class _Search:
         words = post.sentences[number].words
         own = [word.casefold() for word in words]
         placed: list[tuple[Fragment, ...]] = []
-        for string in sorted(row.strings, key=len, reverse=True):  # the longer, the fewer places
+        for string in sorted(
+            row.strings, key=len, reverse=True
+        ):  # long strings have fewer possible places
             found = find(words, string, placed)
             if found is None:
-                self._miss(label, row, string, "its words do not stand in the sentence in order")
+                self._miss(label, row, string, "its words do not occur in the sentence in order")
                 continue
             fragments, way = found
             self.found[way] += 1
@@ -288,10 +292,10 @@ class _Search:
             post.mentions[number].append(Mention(label, fragments))
 
     def _sentence(self, row: Row) -> int | None:
-        """Which sentence of its post the row repeats."""
+        """Return the index of the sentence of its post that a row repeats."""
         post = self.posts.get(row.post, Post())
         same = [number for number, index in enumerate(post.indices) if index == row.index]
-        for number in same:  # an index may be given twice, a sentence lack its full stop
+        for number in same:  # an index may occur twice, and a sentence may lack its full stop
             if post.sentences[number].text == row.sentence:
                 return number
         return same[0] if same else None
@@ -315,7 +319,7 @@ class _Search:
 
 
 def _document(name: str, post: Post) -> Document:
-    """A post with a sentence a line."""
+    """Return a post as a document with one sentence per line."""
     sentences: list[Sentence] = []
     start = 0
     for sentence, mentions in zip(post.sentences, post.mentions, strict=True):
@@ -347,7 +351,7 @@ class _Workbook:
         check_sizes(self.path)
         try:
             self.book = openpyxl.load_workbook(self.path, read_only=True, data_only=True)
-        except Exception as error:  # openpyxl lets through whatever its parsers raise
+        except Exception as error:  # openpyxl passes on the errors of its parsers
             self._fail(f"this is not a workbook (.xlsx): {_first_line(error)}")
         return self
 
@@ -355,13 +359,15 @@ class _Workbook:
         self.book.close()
 
     def rows(self, sheet: str, label: str | None = None) -> list[Row]:
-        """The rows of a sheet that belong to a post, with the strings in the label's columns."""
+        """Return the rows of a sheet that belong to a post, with the strings of a label."""
         titles = {title.strip(): title for title in self.book.sheetnames}
         if sheet not in titles:
             there = ", ".join(titles)
-            self._fail(f"there is no sheet {sheet!r}, only {there}; is it PsyTAR_dataset.xlsx?")
+            self._fail(
+                f"no sheet named {sheet!r}; sheets are {there}. Is this PsyTAR_dataset.xlsx?"
+            )
         opened = self.book[titles[sheet]]
-        opened.reset_dimensions()  # what the file says of its size need not be so
+        opened.reset_dimensions()  # the declared size may be wrong
         try:
             header, *cells = [[*map(_text, row)] for row in opened.iter_rows(values_only=True)]
         except Exception as error:
@@ -369,7 +375,7 @@ class _Workbook:
         columns = []
         for name in ("drug_id", "sentence_index", "sentences"):
             if name not in header:
-                self._fail(f"the sheet {sheet!r} has no column {name!r} in its first row")
+                self._fail(f"the first row of the sheet {sheet!r} has no column {name!r}")
             columns.append(header.index(name))
         strings = [
             at for at, name in enumerate(header) if label and re.fullmatch(f"{label}[0-9]+", name)

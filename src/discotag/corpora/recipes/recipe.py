@@ -1,4 +1,4 @@
-"""A recipe: from what people download of a corpus to documents in parts, and what to count."""
+"""Recipes: how to turn a downloaded corpus into documents in parts, with expected counts."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from discotag.corpora.problems import Problem
+from discotag.corpora.parsing.problems import Problem
 from discotag.mentions import Document
 
 PARTS: Final = ("train", "dev", "test")
-"""The parts of a corpus that has a split; one that has none is written as `ALL`."""
+"""The parts of a corpus with a split; a corpus without one is written as `ALL`."""
 
 ALL: Final = "all"
 
 SHARES: Final = {"train": 70, "dev": 10, "test": 20}
-"""Per cent of the documents, where nobody has published a split."""
+"""The percentages of documents in each part, if there is no published split."""
 
 Progress = Callable[[int, int], None]
-"""Is told how many documents are done, and of how many."""
+"""Called with the number of documents done, and of all documents."""
 
 
 def no_progress(done: int, total: int) -> None:
-    """Tell nobody."""
+    """Ignore progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What the user asked of a recipe.
+    """The options of a recipe.
 
     Attributes:
-        labels: Keep the mentions of these.
-        splits: Lists of document names, or the folder they are in; none if not given.
-        progress: Is told how far the work is.
+        labels: The labels of the mentions to keep.
+        splits: Lists of document names, or folders with such lists.
+        progress: Called with the number of documents done, and of all documents.
     """
 
     labels: tuple[str, ...]
@@ -44,16 +44,16 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What a recipe made of its source.
+    """The result of a recipe.
 
     Attributes:
         parts: Documents by part: train, dev and test, or all.
-        problems: Whatever was left out or changed, each with its place.
-        facts: Further counts, said in the words they are shown with.
-        expected: Published counts by part, with names of `Analysis.sizes`; under `all` also sums
-            over the parts, and names of `facts`.
+        problems: What was left out or changed, each with its place.
+        facts: Further counts, by the text that describes them.
+        expected: Published counts by part, with the names of `Analysis.sizes`; `all` has sums over
+            the parts, and may also have the names of `facts`.
         lists: Further lists to write, by file name without its ending; each row is plain data.
-        passed_over: Names of files beside the data that were not read.
+        passed_over: The names of other files of the source, which were not read.
     """
 
     parts: Mapping[str, Sequence[Document]]
@@ -69,13 +69,13 @@ class Recipe:
     """How to prepare one corpus.
 
     Attributes:
-        name: What the command line calls it.
-        about: What the corpus is, in a line.
-        source: What the user has to give, in a line.
-        labels: All labels it has.
-        default_labels: Those that are kept unless others are asked for.
-        splits: What `--splits` has to list, in a line; None if the recipe has its own split.
-        cook: From the source and the order to documents.
+        name: The name of the recipe on the command line.
+        about: A description of the corpus in one line.
+        source: What the user has to provide, in one line.
+        labels: All labels of the corpus.
+        default_labels: The labels that are kept by default.
+        splits: What `--splits` has to list, in one line; None if the corpus has its own split.
+        cook: Turns the source and the options into documents.
     """
 
     name: str
@@ -88,9 +88,9 @@ class Recipe:
 
 
 def part_of(name: str, shares: Mapping[str, int] = SHARES) -> str:
-    """The part a document falls into by its name alone, whatever else is in the corpus.
+    """Return the part of a document, which depends only on its name.
 
-    The SHA-256 of the name, as a number, modulo the sum of the shares.
+    The part follows from the SHA-256 of the name, as a number, modulo the sum of the shares.
 
     Example:
         >>> part_of("lexapro.1"), part_of("lexapro.2")

@@ -1,12 +1,12 @@
 """ShARe/CLEF eHealth 2013 (task 1) and 2014 (task 2): disorders in clinical notes.
 
-Text files, and annotations with a disorder a line:
+Text files, and annotations with one disorder per line:
 
-- 2013: `NAME.txt||Disease_Disorder||CUI||start||end`, with a further start and end a fragment;
+- 2013: `NAME.txt||Disease_Disorder||CUI||start||end`, with a start and end for each fragment;
 - 2014: `NAME.txt|start-end,start-end|CUI|…`, with further columns on the disorder.
 
-Both come as several archives, for training and for test; a folder that holds them does as well.
-A mention that reaches across sentences is left out, and counted.
+Both come as several archives, for training and for test; a folder with these can be used as well.
+A mention that reaches across sentences is left out and counted.
 """
 
 from __future__ import annotations
@@ -20,30 +20,31 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import Final
 
-from discotag.corpora.files import files_in, lines, read_text
-from discotag.corpora.problems import CorpusError, Problem, Report, shown
+from discotag.corpora.parsing.files import files_in, lines, read_text
+from discotag.corpora.parsing.problems import CorpusError, Problem, Report, shown
 from discotag.corpora.recipes.offsets import annotated, broken_by_space, by_file_name, crosses
 from discotag.corpora.recipes.recipe import PARTS, Order, Prepared, Recipe, part_of
 from discotag.corpora.recipes.source import ARCHIVES, Pass, unpacked
 from discotag.corpora.recipes.splits import read_splits
+from discotag.marks import Marked
 from discotag.mentions import Document, Fragment
-from discotag.words import Marked, Splitter
+from discotag.words import Splitter
 
 LABEL: Final = "Disorder"
 
 SPLITTER: Final = Splitter("auto", "pattern")
 
 DEV_SHARES: Final = {"train": 9, "dev": 1}
-"""Where no list says what is dev: a tenth of the documents for training."""
+"""The shares of train and dev without lists: dev is a tenth of the training documents."""
 
 PUBLISHED: Final = {
     2013: {"train": (8508, 477), "dev": (1250, 58), "test": (9009, 301)},
     2014: {"train": (17407, 777), "dev": (1361, 59), "test": (15850, 411)},
 }
-"""Sentences, and those with a discontinuous mention: Corro (2024), table of data statistics."""
+"""Sentences, and sentences with a discontinuous mention: Corro (2024), table of data statistics."""
 
 ENDINGS: Final = (".txt", ".pipe")
-"""Of texts and of annotations."""
+"""The file endings of texts and annotations."""
 
 NUMBER: Final = r"[0-9]{1,9}"
 LINE_2013: Final = re.compile(
@@ -61,9 +62,9 @@ class Half:
     """The files of the official training or test set: texts, and annotations by document.
 
     Attributes:
-        texts: By name.
-        marks: By document, then by the place of the file they stand in.
-        named: Documents that have an annotation file of their name, be it empty.
+        texts: The text files by name.
+        marks: The annotations by document, then by file.
+        named: Documents with an annotation file of their own, even if it is empty.
     """
 
     texts: dict[str, Path] = field(default_factory=dict)
@@ -72,7 +73,7 @@ class Half:
 
 
 def cook(source: Path, order: Order, *, year: int) -> Prepared:
-    """The notes in train, dev and test; dev is what `order.splits` says, or a tenth of train.
+    """Return the notes in train, dev and test; dev is listed in `order.splits` or a tenth of train.
 
     Raises:
         CorpusError: The source has no texts for training or test, or a list cannot be read.
@@ -88,7 +89,7 @@ def cook(source: Path, order: Order, *, year: int) -> Prepared:
         for path, place in _files(source, stack, passed_over.append):
             official = _half(place)
             if official is None:
-                message = f"{place}: neither train nor test is in its path; it is left out"
+                message = f"{place}: the path contains neither train nor test; the file is left out"
                 report(Problem("missing", message, path.name))
             else:
                 _sort(path, place, halves[official], year, report)
@@ -109,9 +110,9 @@ def cook(source: Path, order: Order, *, year: int) -> Prepared:
                     parts[_part(text_name, name, split)].append(document)
     for half in halves.values():
         for name in sorted(half.marks.keys() - half.texts.keys()):
-            problems.append(Problem("missing", "there are annotations but no text", name))
+            problems.append(Problem("missing", "the annotations have no text", name))
     for name in sorted(split.keys() - halves["train"].texts.keys() - halves["test"].texts.keys()):
-        message = f"it is listed for {split[name]} but is not in the corpus"
+        message = f"the document is listed for {split[name]} but is not in the corpus"
         problems.append(Problem("missing", message, name))
     return Prepared(
         parts,
@@ -130,7 +131,7 @@ def _recipe(year: int, task: str) -> Recipe:
         labels=(LABEL,),
         default_labels=(LABEL,),
         cook=partial(cook, year=year),
-        splits="documents of dev (and train), a name a line; without it dev is a tenth of train",
+        splits="documents of dev (and train), one name per line; else dev is a tenth of train",
     )
 
 
@@ -138,7 +139,7 @@ RECIPES: Final = (_recipe(2013, "task 1"), _recipe(2014, "task 2"))
 
 
 def _expected(year: int, split: bool) -> Mapping[str, Mapping[str, int]]:
-    """Where the published dev is not known, only test and the sum of all can be checked."""
+    """Return the published counts; without the published dev set, only test and the sum of all."""
     published = {
         part: {"sentences": sentences, "discontinuous_sentences": gaps}
         for part, (sentences, gaps) in PUBLISHED[year].items()
@@ -152,7 +153,7 @@ def _expected(year: int, split: bool) -> Mapping[str, Mapping[str, int]]:
 
 
 def _part(name: str, half: str, split: Mapping[str, str]) -> str:
-    """The official half decides on test; what of the rest is dev, the lists or the rule."""
+    """Return the part of a document: test is official; lists or a rule divide train and dev."""
     if half == "test":
         return "test"
     if split:
@@ -161,7 +162,7 @@ def _part(name: str, half: str, split: Mapping[str, str]) -> str:
 
 
 def _files(source: Path, stack: ExitStack, pass_over: Pass) -> Iterator[tuple[Path, PurePath]]:
-    """The text files of a source and of the archives in it, each with its place in there."""
+    """Yield the files of a source and of the archives in it, each with its path there."""
     folder = stack.enter_context(unpacked(source, _is_wanted, pass_over))
     for path in files_in(folder, (*ENDINGS, *ARCHIVES)):
         place = path.relative_to(folder)
@@ -183,7 +184,7 @@ def _is_wanted(name: str) -> bool:
 
 
 def _half(path: PurePath) -> str | None:
-    """Train or test, by the innermost name in the path that says so."""
+    """Return train or test, by the innermost name in the path that contains it."""
     for part in reversed(path.parts):
         for half in ("train", "test"):
             if half in part.lower():
@@ -192,7 +193,7 @@ def _half(path: PurePath) -> str | None:
 
 
 def _sort(path: Path, place: PurePath, half: Half, year: int, report: Report) -> None:
-    """Take a file as annotations if its lines look so, as text otherwise."""
+    """Add a file to the annotations if its lines look like annotations, else to the texts."""
     if path.name.endswith((".pipe", ".pipe.txt")):
         half.named.add(path.name.removesuffix(".txt").removesuffix(".pipe"))
         _read_marks(path, place, half, year, report)
@@ -201,7 +202,7 @@ def _sort(path: Path, place: PurePath, half: Half, year: int, report: Report) ->
     else:
         name = path.stem
         if name in half.texts:
-            report(Problem("duplicate", "the text is there twice; one is used", path.name))
+            report(Problem("duplicate", "the text is given twice; one is used", path.name))
         half.texts.setdefault(name, path)
 
 
@@ -216,7 +217,7 @@ def _read_marks(path: Path, place: PurePath, half: Half, year: int, report: Repo
             continue
         match = LINES[year].fullmatch(line.strip())
         if match is None:
-            message = f"this is no annotation of {year}: {shown(line)}; it is left out"
+            message = f"not an annotation of {year}: {shown(line)}; it is left out"
             report(Problem("syntax", message, path.name, number))
             continue
         name = match["name"].strip().removesuffix(".txt")
@@ -234,7 +235,7 @@ def _document(
 ) -> Document | None:
     files = half.marks.get(name, {})
     if not files and name not in half.named:
-        message = "there are no annotations for this text; it is left out"
+        message = "the annotations of this text are missing; it is left out"
         report(Problem("missing", message, path.name))
         return None
     text = read_text(path, report)
@@ -242,7 +243,7 @@ def _document(
         return None
     chosen = min(files, key=lambda file: ("gold" not in str(file).lower(), file), default=path)
     if len(files) > 1:
-        message = f"there are {len(files)} files of annotations; {chosen.name} is used"
+        message = f"the text has {len(files)} annotation files; {chosen.name} is used"
         report(Problem("duplicate", message, path.name))
     marks = files.get(chosen, [])
     ranges = SPLITTER.sentence_ranges(text)

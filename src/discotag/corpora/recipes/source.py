@@ -1,4 +1,4 @@
-"""What the user downloaded, as a folder: archives are unpacked to a temporary one, with care."""
+"""The source of a recipe as a folder: archives are unpacked safely to a temporary folder."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from functools import partial
 from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, Final, NoReturn
 
-from discotag.corpora.files import MAX_FILE, failed, is_inside
-from discotag.corpora.problems import CorpusError, Problem
+from discotag.corpora.parsing.files import MAX_FILE, failed, is_inside
+from discotag.corpora.parsing.problems import CorpusError, Problem
 
 MAX_ENTRIES: Final = 200_000
-"""Names in an archive; the largest corpus prepared here has some ten thousand files."""
+"""The largest number of entries in an archive; the largest corpus has about ten thousand."""
 
 MAX_UNPACKED: Final = 4 << 30
-"""Bytes that are written when unpacking, all files together."""
+"""The largest size of all unpacked files together, in bytes."""
 
 MAX_TAPE: Final = 32 << 30
-"""Bytes of a tar file, decompressed: it is read to its end whatever is wanted of it."""
+"""The largest decompressed tar file, in bytes: it is always read to its end."""
 
 CHUNK: Final = 1 << 20
 
@@ -34,24 +34,24 @@ ARCHIVES: Final = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 DAMAGED: Final = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError)
 
 UNKNOWN: Final = (NotImplementedError, RuntimeError, ValueError)
-"""Unknown compression or version, a password, names that are not in their encoding."""
+"""Errors for unknown compression or versions, passwords, and undecodable names."""
 
 MAX_NAMED: Final = 20
-"""Files of one folder that are named one by one; more are counted."""
+"""The largest number of files of one folder that are named; more are counted."""
 
 Wanted = Callable[[str], bool]
 
 Pass = Callable[[str], None]
-"""Is given the name of each file that is not read."""
+"""Called with the name of each file that is not read."""
 
 
 def ignore(name: str) -> None:
-    """Do nothing with the name of a file that is not read."""
+    """Ignore a file that is not read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A name in an archive, and how to read it; no `content` if it is a link or a device."""
+    """An entry of an archive; `content` returns None for a link or a device."""
 
     name: str
     content: Callable[[], IO[bytes] | None]
@@ -63,17 +63,17 @@ def unpacked(
 ) -> Iterator[Path]:
     """Yield a folder with the files of a folder or archive.
 
-    A folder is given back as it is. Of an archive (zip or tar, compressed or not) the wanted files
-    are unpacked to a temporary folder, which is gone afterwards.
+    A folder is yielded unchanged. The wanted files of an archive (zip or tar, compressed or not)
+    are unpacked to a temporary folder, which is removed afterwards.
 
     Args:
         source: A folder or an archive.
-        wanted: Whether to unpack an entry, by its name with forward slashes.
-        pass_over: Is given the name of each file that is hidden or not wanted.
+        wanted: Returns whether to unpack an entry, given its name with forward slashes.
+        pass_over: Called with the name of each file that is hidden or not wanted.
 
     Raises:
-        CorpusError: There is no such path, it is no archive or a damaged one, an entry would leave
-            the folder or is a link, or it unpacks to too much.
+        CorpusError: The path does not exist, is not an archive or a damaged one, an entry would
+            leave the folder or is a link, or the archive is too large.
 
     Example:
         >>> with unpacked(Path("tests")) as folder:
@@ -88,7 +88,7 @@ def unpacked(
         yield source
         return
     if not source.exists():
-        _fail(source, "there is no such file or folder", "missing")
+        _fail(source, "no such file or folder", "missing")
     with tempfile.TemporaryDirectory(prefix="discotag-") as name:
         folder = Path(name)
         try:
@@ -105,7 +105,7 @@ def unpacked(
 
 
 def named(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of files, those of a folder with many of them as one count.
+    """Return the names of files, with one count for a folder with many files.
 
     Example:
         >>> named(["README", *(f"cadec/sct/{number}.ann" for number in range(1250))])
@@ -125,7 +125,7 @@ def _unpack(source: Path, folder: Path, wanted: Wanted, pass_over: Pass) -> None
     room = MAX_UNPACKED
     for number, entry in enumerate(_entries(source)):
         if number >= MAX_ENTRIES:
-            _fail(source, f"the archive has over {MAX_ENTRIES} entries", "too_long")
+            _fail(source, f"the archive has more than {MAX_ENTRIES} entries", "too_long")
         if not is_inside(entry.name) or "\0" in entry.name:
             _fail(source, f"the entry {entry.name!r} would be unpacked outside of its folder")
         name = PurePosixPath(entry.name.replace("\\", "/"))
@@ -142,12 +142,12 @@ def _unpack(source: Path, folder: Path, wanted: Wanted, pass_over: Pass) -> None
 
 
 def _copy(source: Path, name: str, stream: IO[bytes], out: IO[bytes], room: int) -> int:
-    """Copy what was promised to be of any size, but no more than there is room for."""
+    """Copy a stream, and raise if it is larger than `room`, whatever size it declares."""
     written = 0
     while chunk := stream.read(CHUNK):
         written += len(chunk)
         if written > room:
-            _fail(source, f"the archive unpacks to too much, at {name!r}", "too_long")
+            _fail(source, f"the unpacked archive is too large, at {name!r}", "too_long")
         out.write(chunk)
     return written
 
@@ -165,7 +165,7 @@ def _entries(source: Path) -> Iterator[Entry]:
                 passed += member.size
                 if passed > MAX_TAPE:
                     _fail(
-                        source, f"the archive unpacks to too much, at {member.name!r}", "too_long"
+                        source, f"the unpacked archive is too large, at {member.name!r}", "too_long"
                     )
                 if not member.isdir():
                     yield Entry(member.name, partial(_tar_content, tape, member))
@@ -184,7 +184,7 @@ def _zip_content(packed: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes] | 
 
 
 def is_hidden(name: PurePath) -> bool:
-    """Return whether a desktop system added this: `.DS_Store`, `__MACOSX/…`."""
+    """Return whether a file was added by a desktop system: `.DS_Store`, `__MACOSX/…`."""
     return any(part.startswith(".") or part == "__MACOSX" for part in name.parts)
 
 
@@ -193,21 +193,21 @@ def _fail(source: Path, message: str, kind: str = "syntax") -> NoReturn:
 
 
 def check_sizes(path: Path) -> None:
-    """Refuse a zip file, such as a workbook, that says it unpacks to too much.
+    """Raise if a zip file, such as a workbook, declares sizes that are too large.
 
-    What reads it then reads no more of an entry than that.
+    Readers do not read more of an entry than its declared size.
 
     Raises:
-        CorpusError: There is no such file, it is no zip file, or it is too large.
+        CorpusError: The file does not exist, is not a zip file, or is too large.
     """
     if not path.exists():
-        _fail(path, "there is no such file", "missing")
+        _fail(path, "no such file", "missing")
     try:
         with zipfile.ZipFile(path) as packed:
             sizes = [info.file_size for info in packed.infolist()]
     except (*DAMAGED, *UNKNOWN) as error:
-        _fail(path, f"this is not a workbook (.xlsx) or a damaged one: {error}")
+        _fail(path, f"the file is not a workbook (.xlsx), or is damaged: {error}")
     except OSError as error:
         raise failed(error, path) from None
     if len(sizes) > MAX_ENTRIES or max(sizes, default=0) > MAX_FILE or sum(sizes) > MAX_UNPACKED:
-        _fail(path, "the file unpacks to too much", "too_long")
+        _fail(path, "the unpacked file is too large", "too_long")

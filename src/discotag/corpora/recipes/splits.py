@@ -1,4 +1,4 @@
-"""Lists of document names that say which part each document is in."""
+"""Lists of the documents in each part of a split."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePath
 from typing import Final, NoReturn
 
-from discotag.corpora.files import lines
-from discotag.corpora.problems import CorpusError, Problem, strict
+from discotag.corpora.parsing.files import lines
+from discotag.corpora.parsing.problems import CorpusError, Problem, strict
 from discotag.corpora.recipes.recipe import PARTS
 from discotag.corpora.recipes.source import Pass, ignore, is_hidden
 
@@ -17,24 +17,25 @@ PART_NAMES: Final = {
     "dev": re.compile("dev|valid", re.IGNORECASE),
     "test": re.compile("test", re.IGNORECASE),
 }
-"""How the name of a list says its part."""
+"""The part of a list, by its file name."""
 
 ENDINGS: Final = (".txt", ".ann")
-"""Of the files a name may be given with."""
+"""The file endings that a name may have."""
 
 
 def read_splits(paths: Iterable[Path], pass_over: Pass = ignore) -> dict[str, str]:
-    """Return the part of each document, by name, from lists with a name a line.
+    """Return the part of each document, by name, from lists with one name per line.
 
     Args:
-        paths: Lists, which have train, dev or test in their names, or folders with lists in them.
-        pass_over: Is given the name of whatever in a folder is not a list.
+        paths: Lists, with train, dev or test in their file names, or folders with such lists.
+        pass_over: Called with the name of each file in a folder that is not a list.
 
     Returns:
         For each document `train`, `dev` or `test`.
 
     Raises:
-        CorpusError: A list cannot be read, its part cannot be told, or a document is in two.
+        CorpusError: A list cannot be read, its file name does not show its part, or a document is
+            in two lists.
     """
     parts: dict[str, str] = {}
     for path in _files(paths, pass_over):
@@ -60,7 +61,10 @@ def _files(paths: Iterable[Path], pass_over: Pass) -> Sequence[Path]:
         listed = [file for file in inside if _is_list(file)]
         if not listed:
             names = ", ".join(PARTS)
-            _fail(path, f"no lists here; a list has one of {names} in its name, and a name a line")
+            _fail(
+                path,
+                f"no lists found; a list has one of {names} in its name, and one name per line",
+            )
         for file in inside:
             if file not in listed:
                 pass_over(f"{path.name}/{file.name}")
@@ -69,13 +73,13 @@ def _files(paths: Iterable[Path], pass_over: Pass) -> Sequence[Path]:
 
 
 def _is_list(path: Path) -> bool:
-    """Return whether a file can be a list: its name says which part, and a line is one word."""
+    """Return whether a file can be a list: its name shows the part, and each line is one word."""
     if not path.is_file() or is_hidden(PurePath(path.name)) or len(_parts(path)) != 1:
         return False
     try:
         return all(len((line or "").split()) <= 1 for _, line in lines(path, strict))
     except CorpusError as error:
-        if error.problem.kind == "missing":  # it cannot be read, so nobody knows what it is
+        if error.problem.kind == "missing":  # the file cannot be read, so it may be a list
             raise
         return False
 
@@ -83,7 +87,7 @@ def _is_list(path: Path) -> bool:
 def _part(path: Path) -> str:
     found = _parts(path)
     if len(found) != 1:
-        _fail(path, f"its name must have one of {', '.join(PARTS)} in it, to say what it lists")
+        _fail(path, f"the name of the file must contain one of {', '.join(PARTS)}")
     return found[0]
 
 

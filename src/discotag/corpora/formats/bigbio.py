@@ -1,0 +1,159 @@
+"""bigbio: JSON lines of the schema `bigbio_kb`, one document per line, or a list of documents.
+
+The fields that are read are `document_id`, `passages` (`text` and `offsets`) and `entities`
+(`type`, `text` and `offsets`, a pair for each fragment). `events`, `coreferences`, `relations` and
+`normalized` are not read, and written empty, but references in them to unknown ids are reported.
+Offsets count characters.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from discotag.corpora.formats.format import Format
+from discotag.corpora.parsing.files import created
+from discotag.corpora.parsing.json_stream import first_object, values
+from discotag.corpora.parsing.json_values import (
+    as_list,
+    as_name,
+    as_number,
+    as_object,
+    as_objects,
+    as_text,
+    listed,
+)
+from discotag.corpora.parsing.problems import Malformed, Problem, Report, shown
+from discotag.corpora.parsing.standoff import (
+    Annotation,
+    Piece,
+    Reference,
+    Source,
+    assembled,
+    check_references,
+    writable,
+)
+from discotag.mentions import Document, Fragment
+from discotag.words import Splitter
+
+
+def recognises(path: Path, head: str) -> bool:
+    """Return whether the file is JSON with the keys of the schema."""
+    return first_object(head)[1].keys() >= {"document_id", "passages"}
+
+
+def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
+    """Yield a document for each line, or for each object of a list."""
+    for number, data in values(path, report):
+        try:
+            source = _source(data, path, number, report)
+        except Malformed as error:
+            report(Problem("syntax", str(error), str(path), number))
+            continue
+        document = assembled(source, splitter, report)
+        if document is not None:
+            yield document
+
+
+def write(documents: Iterable[Document], path: Path) -> None:
+    """Write one line per document."""
+    with created(path) as stream:
+        for number, document in enumerate(documents):
+            data = _written(document, number)
+            stream.write(json.dumps(data, ensure_ascii=False) + "\n")
+
+
+FORMAT: Final = Format(
+    name="bigbio",
+    about="bigbio_kb as JSON lines: passages, entities with offsets",
+    suffixes=(".jsonl", ".ndjson", ".json"),
+    recognises=recognises,
+    read=read,
+    write=write,
+)
+
+
+def _source(data: Any, path: Path, line: int | None, report: Report) -> Source:
+    document = as_object(data, "a document")
+    identifier = as_name(document.get("document_id"), "'document_id'")
+    pieces: list[Piece] = []
+    for passage in as_objects(document, "passages"):
+        texts, offsets = _texts(passage), _offsets(passage)
+        if len(texts) != len(offsets):
+            raise Malformed(f"a passage has {len(texts)} texts but {len(offsets)} offsets")
+        pieces += [Piece(start, text) for text, (start, _) in zip(texts, offsets, strict=True)]
+    annotations: list[Annotation] = []
+    for each in as_list(document, "entities"):
+        try:
+            annotations.append(_annotation(each, line))
+        except Malformed as error:
+            report(Problem("syntax", str(error), str(path), line))
+    held = [
+        each
+        for key in ("passages", "entities", "events", "relations", "coreferences")
+        for each in listed(document, key)
+    ]
+    known = {str(each["id"]) for each in held if "id" in each}
+    check_references(_references(document, line), known, str(path), report)
+    return Source(identifier, pieces, annotations, str(path), line)
+
+
+def _references(document: dict[str, Any], line: int | None) -> Iterator[Reference]:
+    """Yield the references of relations, events and coreferences."""
+    for kind in ("relations", "events", "coreferences"):
+        for each in listed(document, kind):
+            name = f"{kind[:-1]} {shown(str(each.get('id')))}"
+            others = [each[key] for key in ("arg1_id", "arg2_id") if key in each]
+            others += [one.get("ref_id") for one in listed(each, "arguments")]
+            others += as_list(each, "entity_ids")
+            yield from ((name, str(other), line) for other in others)
+
+
+def _annotation(data: Any, line: int | None) -> Annotation:
+    entity = as_object(data, "each of 'entities'")
+    identifier = as_name(entity.get("id"), "the id of an entity")
+    name = "an entity" if identifier is None else f"entity {shown(identifier)}"
+    label = as_text(entity.get("type"), f"{name}: 'type'")
+    return Annotation(name, label, _offsets(entity), _texts(entity), line)
+
+
+def _texts(data: dict[str, Any]) -> tuple[str, ...]:
+    found = data.get("text")
+    if isinstance(found, str):  # not in the schema, but unambiguous
+        return (found,)
+    return tuple(as_text(each, "each of 'text'") for each in as_list(data, "text"))
+
+
+def _offsets(data: dict[str, Any]) -> tuple[Fragment, ...]:
+    pairs = []
+    for pair in as_list(data, "offsets"):
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise Malformed("'offsets' must be pairs of numbers, [[start, end], …]")
+        pairs.append((as_number(pair[0], "an offset"), as_number(pair[1], "an offset")))
+    return tuple(pairs)
+
+
+def _written(document: Document, number: int) -> dict[str, Any]:
+    text, marked = writable(document, FORMAT.name)
+    passage = {"id": f"{number}_0", "type": "document", "text": [text], "offsets": [[0, len(text)]]}
+    entities = [
+        {
+            "id": f"{number}_{place}",
+            "type": mark.label,
+            "text": [text[start:end] for start, end in mark.fragments],
+            "offsets": [list(fragment) for fragment in mark.fragments],
+            "normalized": [],
+        }
+        for place, mark in enumerate(marked, start=1)
+    ]
+    return {
+        "id": str(number),
+        "document_id": document.id or "",
+        "passages": [passage],
+        "entities": entities,
+        "events": [],
+        "coreferences": [],
+        "relations": [],
+    }

@@ -1,0 +1,163 @@
+"""BioC JSON: the content of BioC XML as JSON.
+
+A file has a collection with its `documents`, a list of documents, or one or more documents. What is
+read and written is the same as in `discotag.corpora.formats.bioc_xml`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from discotag.corpora.formats.bioc import LABEL, PREFIX, called
+from discotag.corpora.formats.format import Format
+from discotag.corpora.parsing.files import created
+from discotag.corpora.parsing.json_stream import first_object, objects
+from discotag.corpora.parsing.json_values import (
+    as_list,
+    as_name,
+    as_number,
+    as_object,
+    as_objects,
+    as_text,
+    listed,
+)
+from discotag.corpora.parsing.problems import Malformed, Problem, Report
+from discotag.corpora.parsing.standoff import (
+    Annotation,
+    Piece,
+    Reference,
+    Source,
+    assembled,
+    check_references,
+    writable,
+)
+from discotag.mentions import Document
+from discotag.words import Splitter
+
+DOCUMENTS: Final = ("documents", "PubTator3")
+"""The keys of the documents of a collection; the second is used by PubTator."""
+
+START: Final = '{"source": "discotag", "date": "", "key": "", "infons": {}, "documents": ['
+END: Final = "\n]}\n"
+
+
+def recognises(path: Path, head: str) -> bool:
+    """Return whether the file has an object with a list of passages or documents."""
+    keys = first_object(head)[1]
+    return any(keys.get(key) in ("start_array", "") for key in ("passages", *DOCUMENTS))
+
+
+def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
+    """Yield the documents of the collection."""
+    for data in objects(path, DOCUMENTS, report):
+        try:
+            source = _source(data, path, report)
+        except Malformed as error:
+            report(Problem("syntax", str(error), str(path)))
+            continue
+        document = assembled(source, splitter, report)
+        if document is not None:
+            yield document
+
+
+def write(documents: Iterable[Document], path: Path) -> None:
+    """Write a collection of documents."""
+    with created(path) as stream:
+        stream.write(START)
+        for number, document in enumerate(documents):
+            data = json.dumps(_data(document), ensure_ascii=False)
+            stream.write(f"{',' if number else ''}\n{data}")
+        stream.write(END)
+
+
+FORMAT: Final = Format(
+    name="bioc-json",
+    about="BioC JSON: documents, passages, annotations with locations",
+    suffixes=(".json",),
+    recognises=recognises,
+    read=read,
+    write=write,
+)
+
+
+def _source(data: Any, path: Path, report: Report) -> Source:
+    document = as_object(data, "a document")
+    identifier = as_name(document.get("id"), "a document's id")
+    pieces: list[Piece] = []
+    annotations: list[Annotation] = []
+    known: set[str] = set()
+    references: list[Reference] = []
+    for passage in (document, *as_objects(document, "passages")):
+        sentences = as_objects(passage, "sentences")
+        if passage.get("text") is not None:
+            pieces.append(_piece(passage))
+        else:
+            pieces += [_piece(each) for each in sentences if each.get("text") is not None]
+        for holder in (passage, *sentences):
+            for each in as_list(holder, "annotations"):
+                try:
+                    annotations.append(_annotation(each, identifier))
+                except Malformed as error:
+                    report(Problem("syntax", str(error), str(path)))
+            for each in (*listed(holder, "annotations"), *listed(holder, "relations")):
+                known.add(str(each.get("id")))
+            for each in listed(holder, "relations"):
+                name = called(str(each.get("id")), identifier, "relation")
+                nodes = listed(each, "nodes")
+                references += ((name, str(node.get("refid")), None) for node in nodes)
+    check_references(references, known, str(path), report)
+    return Source(identifier, pieces, annotations, str(path))
+
+
+def _piece(holder: dict[str, Any]) -> Piece:
+    return Piece(
+        as_number(holder.get("offset"), "an offset"), as_text(holder.get("text"), "a text")
+    )
+
+
+def _annotation(data: Any, document: str | None) -> Annotation:
+    annotation = as_object(data, "an annotation")
+    name = called(as_name(annotation.get("id"), "an annotation's id"), document)
+    label = as_object(annotation.get("infons", {}), "'infons'").get(LABEL)
+    if not isinstance(label, str):
+        raise Malformed(f"{name} has no {LABEL!r} among its infons")
+    fragments = []
+    for location in as_objects(annotation, "locations"):
+        start = as_number(location.get("offset"), "a location's offset")
+        fragments.append((start, start + as_number(location.get("length"), "a location's length")))
+    text = annotation.get("text")
+    texts = () if text is None else (as_text(text, "an annotation's text"),)
+    return Annotation(name, label, tuple(fragments), texts)
+
+
+def _data(document: Document) -> dict[str, Any]:
+    text, marked = writable(document, FORMAT.name)
+    annotations = [
+        {
+            "id": f"{PREFIX}{number}",
+            "infons": {LABEL: mark.label},
+            "text": " ".join(text[start:end] for start, end in mark.fragments),
+            "locations": [
+                {"offset": start, "length": end - start} for start, end in mark.fragments
+            ],
+        }
+        for number, mark in enumerate(marked, start=1)
+    ]
+    passage = {
+        "offset": 0,
+        "infons": {},
+        "text": text,
+        "sentences": [],
+        "annotations": annotations,
+        "relations": [],
+    }
+    return {
+        "id": document.id or "",
+        "infons": {},
+        "passages": [passage],
+        "annotations": [],
+        "relations": [],
+    }

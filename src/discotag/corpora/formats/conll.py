@@ -1,0 +1,279 @@
+"""CoNLL columns: a word and its tag per line, and an empty line after each sentence.
+
+```
+-DOCSTART-	O
+
+sore	B-ADR
+toes	I-ADR
+```
+The word is the first column and the tag the last, separated by tabs or spaces. Tags may be BIO
+(IOB1 or IOB2), BIOES, BILOU or BMES. A line `-DOCSTART-` begins a document; without it each
+sentence is a document. Lines that start with `# ` before a sentence are comments.
+
+This format can only represent continuous mentions that do not overlap.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from discotag.corpora.formats.format import Format
+from discotag.corpora.parsing import files
+from discotag.corpora.parsing.problems import Problem, Report
+from discotag.corpora.parsing.unwritable import check_label, check_words, unwritable
+from discotag.mentions import Document, Mention, Sentence
+from discotag.words import Splitter
+
+DOCUMENT: Final = "-DOCSTART-"
+
+TAG: Final = re.compile(r"O|[BIESLUM]-(.+)")
+BARE_TAG: Final = re.compile(r"[BIESLUM]")
+COLUMNS: Final = re.compile(r"[ \t]+")
+
+BEGINS: Final = frozenset("BSU")
+ENDS: Final = frozenset("ESLU")
+
+ROWS_THAT_FIT: Final = 0.8
+"""The share of rows that must end with a tag in a file of this format; the others are errors."""
+
+
+def recognises(path: Path, head: str) -> bool:
+    """Return whether lines end with tags."""
+    complete = head.split("\n")
+    if len(complete) > 1:
+        complete.pop()  # empty, or truncated
+    rows = [
+        COLUMNS.split(row.strip(" \t\r"))
+        for row in complete
+        if row.strip() and not row.startswith(("# ", DOCUMENT))
+    ]
+    fit = sum(
+        len(row) > 1 and (_is_tag(row[-1]) or BARE_TAG.fullmatch(row[-1]) is not None)
+        for row in rows
+    )
+    return fit > 0 and fit >= ROWS_THAT_FIT * len(rows)
+
+
+def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
+    """Yield a document for each `-DOCSTART-`, or for each sentence if there is none.
+
+    A tag that continues a mention that did not begin is reported, and read as the beginning, as in
+    conlleval.
+    """
+    document = _Document(path, report)
+    rows = _Sentence(path, report)
+    for number, line in files.lines(path, report):
+        if line is None:
+            rows.bad = True
+        elif not line.strip(" \t"):
+            yield from document.add(rows)
+            rows = _Sentence(path, report, rows.columns)
+        elif line.startswith(DOCUMENT) and COLUMNS.split(line, maxsplit=1)[0] == DOCUMENT:
+            yield from document.add(rows)
+            yield from document.begin(number)
+            rows = _Sentence(path, report, rows.columns)
+        elif rows.is_comment(line):
+            continue
+        else:
+            document.size += len(line)
+            if document.size > files.MAX_LINE:
+                document.too_long(number)
+                rows = _Sentence(path, report, rows.columns)
+            rows.add(number, line)
+    yield from document.add(rows)
+    yield from document.end()
+
+
+def write(documents: Iterable[Document], path: Path) -> None:
+    """Write words and their BIO tags, separated by tabs.
+
+    A document that does not have exactly one sentence begins with `-DOCSTART-`, and so do all
+    documents after it.
+
+    Raises:
+        CorpusError: A mention is discontinuous or overlaps another, a word or label has white
+            space in it, or a sentence has no words.
+    """
+    with files.created(path) as stream:
+        files.write_pieces(stream, _blocks(documents))
+
+
+FORMAT: Final = Format(
+    name="conll",
+    about="CoNLL columns with BIO or BIOES tags; continuous mentions only",
+    suffixes=(".conll", ".bio", ".iob", ".iob2", ".bioes", ".tsv", ".txt"),
+    recognises=recognises,
+    read=read,
+    write=write,
+    certain=False,
+)
+
+
+def tagged(words: int, mentions: Iterable[Mention]) -> list[str]:
+    """Return the BIO tags of a sentence.
+
+    Raises:
+        CorpusError: A mention is discontinuous or overlaps another.
+
+    Example:
+        >>> tagged(3, [Mention("ADR", [(1, 3)])])
+        ['O', 'B-ADR', 'I-ADR']
+    """
+    tags = ["O"] * words
+    for mention in mentions:
+        if mention.discontinuous:
+            raise unwritable(FORMAT.name, f"mention {mention}: it is discontinuous")
+        if any(tags[word] != "O" for word in mention.words):
+            raise unwritable(FORMAT.name, f"mention {mention}: it overlaps another")
+        for word in mention.words:
+            tags[word] = f"{'B' if word == mention.start else 'I'}-{mention.label}"
+    return tags
+
+
+def untagged(tags: Iterable[str]) -> tuple[list[Mention], list[int]]:
+    """Return the mentions that tags encode, and the words where one begins with a wrong tag.
+
+    Example:
+        >>> mentions, wrong = untagged(["O", "I-ADR", "I-ADR", "B-ADR"])
+        >>> [str(mention) for mention in mentions], wrong
+        (['ADR [1:3]', 'ADR [3:4]'], [1])
+    """
+    mentions: list[Mention] = []
+    wrong: list[int] = []
+    start, label = 0, ""  # of the open mention; the label is empty if there is none
+    number = -1
+    for number, tag in enumerate(tags):
+        letter, new = tag[0], tag[2:]
+        begins = letter in BEGINS or (new != "" and new != label)
+        if label and (begins or not new):
+            mentions.append(Mention(label, ((start, number),)))
+            label = ""
+        if begins:
+            start, label = number, new
+            if letter not in BEGINS:
+                wrong.append(number)
+        if letter in ENDS:
+            mentions.append(Mention(label, ((start, number + 1),)))
+            label = ""
+    if label:
+        mentions.append(Mention(label, ((start, number + 1),)))
+    return mentions, wrong
+
+
+@dataclass
+class _Sentence:
+    """The rows of a sentence so far; `columns` is the number of columns."""
+
+    path: Path
+    report: Report
+    columns: int = 2
+    bad: bool = False
+    words: list[str] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+
+    def is_comment(self, line: str) -> bool:
+        """Return whether a line is a comment; `#` is a word if a tag follows."""
+        if self.words or self.bad or not (line.startswith("# ") or line == "#"):
+            return False
+        cells = COLUMNS.split(line.strip(" \t"))
+        return "\t" in line or len(cells) != self.columns or not _is_tag(cells[-1])
+
+    def add(self, number: int, line: str) -> None:
+        cells = line.split("\t") if "\t" in line else COLUMNS.split(line.strip(" "))
+        word, tag = cells[0].strip(" "), cells[-1].strip(" ")
+        message = ""
+        if len(cells) < 2:
+            message = f"expected a word and its tag, got {line!r}"
+        elif not word:
+            message = "there is no word before the tag"
+        elif BARE_TAG.fullmatch(tag):
+            message = f"the tag {tag!r} has no label; write {tag}-LABEL"
+        elif not _is_tag(tag):
+            message = f"a tag must be O or look like B-LABEL, got {tag!r}"
+        if message:
+            self.bad = True
+            self.report(Problem("syntax", message, str(self.path), number))
+            return
+        self.columns = len(cells)
+        self.words.append(word)
+        self.tags.append(tag)
+        self.lines.append(number)
+
+    def finished(self) -> Sentence | None:
+        """Return the sentence, or None if it has no words or an invalid row."""
+        if self.bad or not self.words:
+            return None
+        mentions, wrong = untagged(self.tags)
+        for place in wrong:
+            message = f"{self.tags[place]!r} continues a mention that did not begin"
+            self.report(Problem("ill_formed", message, str(self.path), self.lines[place]))
+        return Sentence(tuple(self.words), tuple(mentions))
+
+
+@dataclass
+class _Document:
+    """The sentences of a document so far; None before the first `-DOCSTART-`."""
+
+    path: Path
+    report: Report
+    sentences: list[Sentence] | None = None
+    line: int = 0
+    size: int = 0
+    skipped: bool = False
+
+    def begin(self, line: int) -> Iterator[Document]:
+        yield from self.end()
+        self.sentences, self.line, self.size, self.skipped = [], line, 0, False
+
+    def end(self) -> Iterator[Document]:
+        if self.sentences is not None and not self.skipped:
+            yield Document(tuple(self.sentences), place=(str(self.path), self.line))
+
+    def add(self, rows: _Sentence) -> Iterator[Document]:
+        sentence = None if self.skipped else rows.finished()
+        if self.sentences is None:
+            self.size, self.skipped = 0, False
+            if sentence is not None:
+                yield Document((sentence,), place=(str(self.path), rows.lines[0]))
+        elif sentence is not None:
+            self.sentences.append(sentence)
+
+    def too_long(self, number: int) -> None:
+        if not self.skipped:
+            kind = "sentence" if self.sentences is None else "document"
+            message = f"the {kind} is larger than {files.MAX_LINE >> 20} MiB"
+            self.report(Problem("too_long", message, str(self.path), number))
+        self.skipped = True
+        if self.sentences is not None:
+            self.sentences.clear()
+
+
+def _is_tag(text: str) -> bool:
+    match = TAG.fullmatch(text)
+    return match is not None and (match[1] is None or match[1].isprintable())
+
+
+def _blocks(documents: Iterable[Document]) -> Iterator[str]:
+    in_documents = False
+    for document in documents:
+        in_documents = in_documents or len(document.sentences) != 1
+        if in_documents:
+            yield f"{DOCUMENT}\tO\n\n"
+        for sentence in document.sentences:
+            yield _block(sentence)
+
+
+def _block(sentence: Sentence) -> str:
+    check_words(sentence.words, FORMAT.name)
+    if DOCUMENT in sentence.words:
+        raise unwritable(FORMAT.name, f"the word {DOCUMENT!r}, which begins a document")
+    for mention in sentence.mentions:
+        check_label(mention.label, FORMAT.name)
+    tags = tagged(len(sentence.words), sentence.mentions)
+    rows = (f"{word}\t{tag}\n" for word, tag in zip(sentence.words, tags, strict=True))
+    return "".join(rows) + "\n"

@@ -1,0 +1,271 @@
+"""discotag's JSON lines: one document per line, lossless, the default format.
+
+A line is an object with
+
+- `discotag`: the version of the format, 1;
+- `id`, `text`: of the document, where known;
+- `sentences`: each with `words`, a list of strings; where the text is known, `start` and `end`, the
+  characters of the document that are the sentence, and `starts`, the character of the document
+  at which each word begins (`text` instead of `end`, if only the sentence's text is known);
+  and `mentions`;
+- anything else, which is kept as the document's `extra`.
+
+A mention has `label`, `words` (half-open ranges of the sentence's words), `text`, where known
+`score`, and where the text is known `fragments` (half-open ranges of the document's characters),
+`start` and `end`. Only `label` and `words` are required. Documents written by hand may be shorter:
+`{"text": "…", "mentions": [{"label": "ADR", "fragments": [[4, 8], [39, 48]]}]}` is split into
+sentences and words when it is read. Other fields of sentences and mentions are reported and not
+kept.
+
+A file with a list of such objects, or with objects over several lines, can be read as well.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Set
+from dataclasses import replace
+from operator import add
+from pathlib import Path
+from typing import Any, Final
+
+from discotag.corpora.formats.format import Format
+from discotag.corpora.parsing.files import created
+from discotag.corpora.parsing.json_stream import first_object, values
+from discotag.corpora.parsing.json_values import as_list, as_object, as_text
+from discotag.corpora.parsing.problems import Malformed, Problem, Report, shown
+from discotag.corpora.parsing.unwritable import unwritable
+from discotag.corpora.parsing.word_mentions import Candidate, Tell, good_mentions
+from discotag.marks import Marked
+from discotag.mentions import (
+    Document,
+    Fragment,
+    InvalidSentence,
+    Mention,
+    Sentence,
+)
+from discotag.words import Splitter
+
+VERSION: Final = 1
+
+OWN_KEYS: Final = frozenset({"discotag", "sentences", "mentions"})
+"""An object with one of these keys, or with a text, is a document."""
+
+DOCUMENT: Final = frozenset({"discotag", "id", "text", "sentences"})
+"""The known keys of a document; without sentences, also `mentions`."""
+
+SENTENCE: Final = frozenset({"words", "start", "end", "starts", "text", "mentions"})
+MENTION: Final = frozenset({"label", "words", "text", "score", "fragments", "start", "end"})
+
+
+def recognises(path: Path, head: str) -> bool:
+    """Return whether the first object, alone or in a list, has the keys of a document."""
+    keys = first_object(head)[1]
+    return not OWN_KEYS.isdisjoint(keys) or keys.get("text") in ("string", "")
+
+
+def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
+    """Yield a document for each line, or for each object of a list."""
+    seen: set[str] = set()
+
+    def once(problem: Problem) -> None:
+        """Report an unknown field only where it first occurs."""
+        if problem.kind == "unknown_field":
+            if problem.message in seen:
+                return
+            seen.add(problem.message)
+        report(problem)
+
+    for number, data in values(path, report):
+        try:
+            document = from_data(data, splitter, once, str(path), number)
+        except (Malformed, InvalidSentence) as error:
+            report(Problem("syntax", str(error), str(path), number))
+            continue
+        yield document
+
+
+def write(documents: Iterable[Document], path: Path) -> None:
+    """Write one line per document."""
+    with created(path) as stream:
+        for document in documents:
+            stream.write(to_line(document))
+
+
+FORMAT: Final = Format(
+    name="jsonl",
+    about="discotag's JSON lines, one document per line, lossless",
+    suffixes=(".jsonl", ".ndjson"),
+    recognises=recognises,
+    read=read,
+    write=write,
+)
+
+
+def to_line(document: Document) -> str:
+    """Return a document as a line of JSON, with its line end.
+
+    Raises:
+        Unwritable: JSON cannot represent the `extra` fields of the document.
+    """
+    try:
+        return json.dumps(to_data(document), ensure_ascii=False, separators=(",", ":")) + "\n"
+    except (TypeError, ValueError, RecursionError) as error:
+        raise unwritable(FORMAT.name, f"the 'extra' fields: {error}") from None
+
+
+def to_data(document: Document) -> dict[str, Any]:
+    """Return a document as plain data."""
+    data: dict[str, Any] = {"discotag": VERSION}
+    if document.id is not None:
+        data["id"] = document.id
+    if document.text is not None:
+        data["text"] = document.text
+    data["sentences"] = [
+        _sentence_data(sentence, document.text is not None) for sentence in document.sentences
+    ]
+    return data | {key: value for key, value in document.extra.items() if key not in DOCUMENT}
+
+
+def from_data(
+    data: Any, splitter: Splitter, report: Report, path: str, line: int | None = None
+) -> Document:
+    """Return the document of plain data; problems are reported with this file and line.
+
+    Raises:
+        Malformed: The data is not of this format.
+        InvalidSentence: Words, offsets and text do not agree.
+    """
+
+    def tell(kind: str, message: str) -> None:
+        report(Problem(kind, message, path, line))
+
+    document = as_object(data, "a document")
+    if document.get("discotag", VERSION) != VERSION:
+        raise Malformed(f"this version of the format is not supported, only version {VERSION}")
+    text, name = document.get("text"), document.get("id")
+    if text is not None:
+        as_text(text, "'text'")
+    if name is not None:
+        name = str(name) if type(name) is int else as_text(name, "'id'")
+    extra = {key: value for key, value in document.items() if key not in DOCUMENT}
+    mentions = extra.pop("mentions", None)
+    if "sentences" in document:
+        if mentions:
+            tell("unknown_field", "'mentions' of a document with 'sentences' are not kept")
+        sentences = tuple(_sentence(each, text, tell) for each in as_list(document, "sentences"))
+        return Document(sentences, text=text, id=name, extra=extra, place=(path, line))
+    if text is None:
+        raise Malformed("a document needs 'sentences' or 'text'")
+    marked = [Marked(*parts, line) for parts in _parts(document, "fragments", tell)]
+    for mark, times in Counter(marked).items():
+        if times > 1:
+            tell("duplicate", f"mention of {mark.label} is given {times} times")
+    found = splitter.document(
+        text, marked, id=name, complain=lambda mark, flaw, message: tell(flaw, message)
+    )
+    return replace(found, extra=extra, place=(path, line))
+
+
+def _check_keys(data: dict[str, Any], known: Set[str], what: str, tell: Tell) -> None:
+    if not data.keys() <= known:
+        for key in sorted(data.keys() - known):
+            tell("unknown_field", f"the field {shown(key)} of a {what} is unknown and not kept")
+
+
+def _sentence_data(sentence: Sentence, in_text: bool) -> dict[str, Any]:
+    data: dict[str, Any] = {"words": sentence.words}
+    if sentence.text is not None and sentence.offsets is not None:
+        start = sentence.start
+        data["start"] = start
+        if in_text:
+            data["end"] = start + len(sentence.text)
+        else:
+            data["text"] = sentence.text
+        data["starts"] = [start + first for first, _ in sentence.offsets]
+    elif sentence.start:
+        data["start"] = sentence.start
+    data["mentions"] = [_mention_data(sentence, mention) for mention in sentence.mentions]
+    return data
+
+
+def _mention_data(sentence: Sentence, mention: Mention) -> dict[str, Any]:
+    data: dict[str, Any] = {"label": mention.label, "words": mention.fragments}
+    if sentence.offsets is not None:
+        return data | sentence.as_data(mention)
+    data["text"] = mention.text
+    return data if mention.score is None else data | {"score": mention.score}
+
+
+def _sentence(data: Any, text: str | None, tell: Tell) -> Sentence:
+    sentence = as_object(data, "a sentence")
+    _check_keys(sentence, SENTENCE, "sentence", tell)
+    words = tuple(as_list(sentence, "words"))
+    if not set(map(type, words)) <= {str}:
+        raise Malformed("'words' must be strings")
+    start = sentence.get("start", 0)
+    if type(start) is not int:
+        raise Malformed("'start' must be a whole number")
+    own, offsets = sentence.get("text"), None
+    if own is not None:
+        as_text(own, "'text'")
+    if "starts" in sentence:
+        starts = as_list(sentence, "starts")
+        if len(starts) != len(words):
+            raise Malformed(f"{len(words)} words but {len(starts)} starts")
+        if not set(map(type, starts)) <= {int}:
+            raise Malformed("'starts' must be whole numbers")
+        if own is None:
+            end = sentence.get("end")
+            if text is None or type(end) is not int:
+                raise Malformed("'starts' needs a text, 'start' and 'end'")
+            own = text[start:end]
+        if start:
+            starts = [place - start for place in starts]
+        offsets = tuple(zip(starts, map(add, starts, map(len, words)), strict=True))
+    mentions = good_mentions(_candidates(sentence, tell), len(words), tell)
+    return Sentence(words, mentions, text=own, offsets=offsets, start=start)
+
+
+def _candidates(sentence: dict[str, Any], tell: Tell) -> Iterator[Candidate]:
+    for label, fragments, score in _parts(sentence, "words", tell):
+        yield Candidate(f"mention of {label}", label, tuple(sorted(fragments)), score)
+
+
+def _parts(
+    holder: dict[str, Any], key: str, tell: Tell
+) -> Iterator[tuple[str, tuple[Fragment, ...], float | None]]:
+    """Yield the label, fragments and score of each mention, and report malformed ones."""
+    for each in as_list(holder, "mentions"):
+        try:
+            item = as_object(each, "a mention")
+            _check_keys(item, MENTION, "mention", tell)
+            label = as_text(item.get("label"), "'label'")
+            if not label:
+                raise Malformed("a mention needs a 'label'")
+            parts = label, _pairs(item, key), _score(item)
+        except Malformed as error:
+            tell("syntax", str(error))
+        else:
+            yield parts
+
+
+def _pairs(item: dict[str, Any], key: str) -> tuple[Fragment, ...]:
+    pairs = as_list(item, key)
+    for pair in pairs:
+        if type(pair) is not list or len(pair) != 2 or not type(pair[0]) is type(pair[1]) is int:
+            raise Malformed(f"{key!r} must be pairs of whole numbers, [[start, end], …]")
+    return tuple([(pair[0], pair[1]) for pair in pairs])
+
+
+def _score(item: dict[str, Any]) -> float | None:
+    score = item.get("score")
+    if score is None:
+        return None
+    if type(score) not in (int, float):
+        raise Malformed("'score' must be a number")
+    try:
+        return float(score)
+    except OverflowError:
+        raise Malformed("'score' is too large") from None

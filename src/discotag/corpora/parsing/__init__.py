@@ -1,0 +1,1 @@
+"""Shared parts of the formats: files, streams, JSON, XML, standoff annotations, problems."""
