@@ -107,7 +107,9 @@ def test_bombs_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(CorpusError, match="too large"), unpacked(tape, lambda name: False):
         pass
     monkeypatch.setattr(source, "MAX_ENTRIES", 2)
-    refused(zipped(tmp_path / "b.zip", dict.fromkeys("abc", b"")), "more than 2 entries", "too_long")
+    refused(
+        zipped(tmp_path / "b.zip", dict.fromkeys("abc", b"")), "more than 2 entries", "too_long"
+    )
 
 
 def test_what_is_no_archive(tmp_path: Path) -> None:
