@@ -29,7 +29,7 @@ class Candidate(NamedTuple):
 
 
 def good_mentions(candidates: Iterable[Candidate], length: int, tell: Tell) -> tuple[Mention, ...]:
-    """Return the candidates that are mentions of a sentence, and tell of flaws and duplicates.
+    """Return the candidates that are valid mentions, and report flaws and duplicates.
 
     Args:
         candidates: The candidates.
