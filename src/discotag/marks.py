@@ -148,6 +148,7 @@ def spelled(document: Document) -> tuple[str, list[Marked]]:
     A document without text is written with spaces between words, and one sentence per line.
 
     Example:
+        >>> from discotag import Mention
         >>> toes = Sentence(["toes", "are", "painful"], [Mention("ADR", [(0, 1), (2, 3)])])
         >>> spelled(Document([toes]))[0]
         'toes are painful'
