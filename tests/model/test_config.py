@@ -56,7 +56,7 @@ def test_values_out_of_range(changes, message):
         ({}, "has no version number, but None"),
         ({"version": VERSION + 1}, f"is of version {VERSION + 1}, .* upgrade discotag"),
         ({"version": VERSION}, "has no scheme"),
-        ({"version": VERSION, "scheme": {"labels": []}}, "a scheme needs labels"),
+        ({"version": VERSION, "scheme": {"labels": []}}, "a scheme needs one or more labels"),
         ({"version": VERSION, "scheme": {"tags": 3}}, "scheme: .*unexpected keyword"),
         ({"version": VERSION, "scheme": None}, "the configuration's scheme"),
         ({"version": VERSION, "scheme": {"labels": ["A"]}, "depth": 1}, "unknown keys: depth"),

@@ -70,15 +70,18 @@ def read_mentions(scheme: Scheme, tags: Sequence[int]) -> list[Mention]:
 
 def _read_run(scheme: Scheme, tags: tuple[int, ...]) -> tuple[tuple[Mention, ...], list[int]]:
     """Return the mentions of a run of tags other than O, and the sizes of sets left out."""
-    return _read_short_run(scheme, tags) if len(tags) <= SHORT else _read_any_run(scheme, tags)
+    read = _read_short_run if len(tags) <= SHORT else _read_any_run
+    return read(scheme, tags, MAX_MENTIONS)
 
 
-def _read_any_run(scheme: Scheme, tags: tuple[int, ...]) -> tuple[tuple[Mention, ...], list[int]]:
+def _read_any_run(
+    scheme: Scheme, tags: tuple[int, ...], most: int
+) -> tuple[tuple[Mention, ...], list[int]]:
     layers = scheme.read([scheme.tags[tag] for tag in tags])
     sizes = [prod(len(parts) for parts in group.slots if parts) for group in layers.sets]
-    kept = [group for group, size in zip(layers.sets, sizes, strict=True) if size <= MAX_MENTIONS]
+    kept = [group for group, size in zip(layers.sets, sizes, strict=True) if size <= most]
     mentions = Layers(layers.length, tuple(kept), layers.continuous).mentions
-    return tuple(sorted(mentions)), [size for size in sizes if size > MAX_MENTIONS]
+    return tuple(sorted(mentions)), [size for size in sizes if size > most]
 
 
 # The same few runs, such as a single word, make up most of what is found.

@@ -15,6 +15,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Final
 
+from discotag.corpora.jobs import locked
 from discotag.errors import DiscotagError
 from discotag.mentions import Sentence
 from discotag.model.config import ModelConfig
@@ -142,7 +143,19 @@ def run(sources: Sources, settings: Settings, out: Path, listener: Listener) -> 
         RunError: The folder holds another run or a finished one, or cannot be written to.
         DiscotagError: The data or the encoder cannot be used.
     """
-    main = os.environ.get("RANK", "0") == "0"
+    if os.environ.get("RANK", "0") != "0":
+        return _run(sources, settings, out, listener, main=False)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError(f"{out}: cannot be written to: {error.strerror}") from None
+    with locked(out):
+        return _run(sources, settings, out, listener, main=True)
+
+
+def _run(
+    sources: Sources, settings: Settings, out: Path, listener: Listener, *, main: bool
+) -> dict[str, Any]:
     config = find_continued(settings)
     if settings.lexicon:
         read_lexicon(settings.lexicon)  # also where it is not needed: it may be a slip
