@@ -271,7 +271,7 @@ def test_resume_with_another_model_or_without_a_record_is_refused(model, file, t
     (other / "config.json").write_text(json.dumps(config))
     assert "model was '" in failed(*command, "--model", other)
     (tmp_path / ".out.jsonl.job.json").unlink()
-    assert "there is no record of its settings" in failed(*command, "--model", model)
+    assert "has no record of its settings" in failed(*command, "--model", model)
 
 
 def test_an_output_has_one_writer(model, file, tmp_path):
