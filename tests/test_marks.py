@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discotag import Document, InvalidMention, Mention, Sentence
+from discotag import Document, Mention, MentionError, Sentence
 from discotag.marks import Marked, find_flaw, join_ranges, spelled, word_runs
 from discotag.mentions import check_inside
 from discotag.words import Splitter
@@ -20,7 +20,7 @@ def test_a_flaw_is_found_where_a_mention_is_invalid(fragments, label):
     try:
         check_inside(Mention(label, tuple(fragments)), LENGTH)
         invalid = False
-    except InvalidMention:
+    except MentionError:
         invalid = True
     assert (find_flaw(label, sorted(fragments), LENGTH, "words") is not None) == invalid
 

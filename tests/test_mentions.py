@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discotag import DiscotagError, Document, InvalidMention, InvalidSentence, Mention, Sentence
+from discotag import DiscotagError, Document, Mention, MentionError, Sentence, SentenceError
 from discotag.mentions import locate
 
 
@@ -47,7 +47,7 @@ def test_mentions_are_plain_data_in_characters():
         "end": 13,
         "score": 0.5,
     }
-    with pytest.raises(InvalidMention, match="past the end"):
+    with pytest.raises(MentionError, match="past the end"):
         sentence.as_data(Mention("X", [(1, 3)]))
 
 
@@ -79,9 +79,9 @@ def test_mentions_sort_by_position():
     ],
 )
 def test_fragments_that_cannot_be(fragments, message):
-    with pytest.raises(InvalidMention, match=message) as caught:
+    with pytest.raises(MentionError, match=message) as caught:
         Mention("ADR", fragments)
-    with pytest.raises(InvalidMention, match=message):
+    with pytest.raises(MentionError, match=message):
         Mention("ADR", tuple(fragments) if isinstance(fragments, list) else fragments)
     assert isinstance(caught.value, DiscotagError)
     assert isinstance(caught.value, ValueError)
@@ -89,7 +89,7 @@ def test_fragments_that_cannot_be(fragments, message):
 
 @pytest.mark.parametrize("label", ["", None, 3, "A\nB"])
 def test_labels_that_cannot_be(label):
-    with pytest.raises(InvalidMention, match="needs a printable label"):
+    with pytest.raises(MentionError, match="needs a printable label"):
         Mention(label, [(0, 1)])
 
 
@@ -143,18 +143,18 @@ def test_a_sentence_may_hold_a_mention_twice_and_may_be_empty():
     ],
 )
 def test_text_that_does_not_fit_its_words(arguments, message):
-    with pytest.raises(InvalidSentence, match=message):
+    with pytest.raises(SentenceError, match=message):
         Sentence(**{"words": ["pain"]} | arguments)
 
 
 def test_sentences_that_cannot_be():
-    with pytest.raises(InvalidMention, match="reaches past the end of its sentence, .* 1 words"):
+    with pytest.raises(MentionError, match="reaches past the end of its sentence, .* 1 words"):
         Sentence(["pain"], [Mention("ADR", [(0, 2)])])
-    with pytest.raises(InvalidSentence, match="not one string"):
+    with pytest.raises(SentenceError, match="not one string"):
         Sentence("pain")
-    with pytest.raises(InvalidSentence, match="word 1"):
+    with pytest.raises(SentenceError, match="word 1"):
         Sentence(["a", "a"], text="a a", offsets=[(0, 1), (0, 1)])
-    with pytest.raises(InvalidSentence, match="without text"):
+    with pytest.raises(SentenceError, match="without text"):
         Sentence(["a"]).characters(Mention("ADR", [(0, 1)]))
 
 
@@ -170,11 +170,11 @@ def test_a_document_counts_through_its_sentences():
         ("Sad", ((2, 3),)),
     ]
     assert document.mentions[1].shifted(-2) == second.mentions[0]
-    with pytest.raises(InvalidSentence, match="sentence 1 .* character 6"):
+    with pytest.raises(SentenceError, match="sentence 1 .* character 6"):
         Document([first, second], text="Sore. Glad")
-    with pytest.raises(InvalidSentence, match="sentence 1"):
+    with pytest.raises(SentenceError, match="sentence 1"):
         Document([first, first], text="Sore. Sad")
-    with pytest.raises(InvalidSentence, match="sentence 0"):
+    with pytest.raises(SentenceError, match="sentence 0"):
         Document([Sentence(["Sad"])], text="Sad")
 
 

@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from any_corpora import TEXTS, marks
-from discotag import DiscotagError, InvalidMention, Mention
+from discotag import DiscotagError, Mention, MentionError
 from discotag.marks import Marked
-from discotag.words import InvalidText, Splitter
+from discotag.words import Splitter, TextError
 
 SPLITTERS = [
     Splitter(sentences, words)
@@ -191,13 +191,13 @@ def test_marks_that_do_not_fit(fragments, flaw):
     )
     assert [each[1] for each in flaws] == [flaw]
     assert [mention.text for mention in document.mentions] == ["Sore"]
-    with pytest.raises(InvalidMention):
+    with pytest.raises(MentionError):
         Splitter().document("Sore toes", [Marked("ADR", fragments)])
 
 
 @pytest.mark.parametrize("label", ["", "A\nB", "\u200b"])
 def test_labels_must_be_printable(label):
-    with pytest.raises(InvalidMention, match="printable label"):
+    with pytest.raises(MentionError, match="printable label"):
         Splitter().document("Sore toes", [Marked(label, ((0, 4),))])
 
 
@@ -214,7 +214,7 @@ def test_a_long_text_loses_nothing():
 
 
 def test_halves_of_characters_are_refused():
-    with pytest.raises(InvalidText, match="character 5 is half of a surrogate pair"):
+    with pytest.raises(TextError, match="character 5 is half of a surrogate pair"):
         Splitter().document("Sore \ud83d toes")
 
 

@@ -1,16 +1,19 @@
 """discotag: discontinuous named-entity recognition by sound word tagging."""
 
 import os
-from typing import TYPE_CHECKING
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final
 
-from discotag.errors import DiscotagError
-from discotag.mentions import Document, InvalidMention, InvalidSentence, Mention, Sentence
-from discotag.scheme import IllFormed, Incompatible, Scheme
+from discotag.errors import DiscotagError, InputError
+from discotag.mentions import Document, Mention, MentionError, Sentence, SentenceError
+from discotag.scheme import IllFormedError, IncompatibleError, Scheme
 
 if TYPE_CHECKING:
     from discotag.model.layer import TaggingLayer as TaggingLayer
     from discotag.prediction.loading import load as load
     from discotag.prediction.tagger import Tagger as Tagger
+    from discotag.words import Splitter as Splitter
 
 __version__ = "0.1.0"
 
@@ -23,36 +26,39 @@ if not {"HF_HUB_DISABLE_TELEMETRY", "DISABLE_TELEMETRY", "DO_NOT_TRACK"} & os.en
 __all__ = [
     "DiscotagError",
     "Document",
-    "IllFormed",
-    "Incompatible",
-    "InvalidMention",
-    "InvalidSentence",
+    "IllFormedError",
+    "IncompatibleError",
+    "InputError",
     "Mention",
+    "MentionError",
     "Scheme",
     "Sentence",
+    "SentenceError",
+    "Splitter",
     "Tagger",
     "load",
 ]
+if find_spec("torch") is not None:  # without it, `from discotag import *` would fail
+    __all__ += ["TaggingLayer"]
+
+_LAZY: Final = {
+    "Splitter": "discotag.words",
+    "Tagger": "discotag.prediction.tagger",
+    "TaggingLayer": "discotag.model.layer",
+    "load": "discotag.prediction.loading",
+}
+"""The modules of the names that need more than the standard library."""
 
 
 def __getattr__(name: str) -> object:
-    """Import a name that needs more than the standard library when it is first asked for."""
-    if name == "load":
-        from discotag.prediction.loading import load
-
-        return load
-    if name == "Tagger":
-        from discotag.prediction.tagger import Tagger
-
-        return Tagger
-    if name == "TaggingLayer":
-        try:
-            from discotag.model.layer import TaggingLayer
-        except ModuleNotFoundError as error:
-            if error.name != "torch":
-                raise
-            raise ImportError(
-                "discotag.TaggingLayer needs PyTorch: pip install 'discotag[train]'"
-            ) from error
-        return TaggingLayer
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """Import a name of `_LAZY` when it is first used."""
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        return getattr(import_module(_LAZY[name]), name)
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise ImportError(
+            f"discotag.{name} needs PyTorch: pip install 'discotag[train]'"
+        ) from error

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from discotag.mentions import Document, Fragment, InvalidMention, Sentence
+from discotag.mentions import Document, Fragment, MentionError, Sentence
 
 Flaw = Literal["syntax", "outside", "inverted", "empty", "overlapping", "widened"]
 """What can be wrong with a mark; these are also kinds of problems in `discotag.corpora`."""
@@ -40,9 +40,9 @@ Complain = Callable[[Marked, Flaw, str], None]
 
 
 def refuse(marked: Marked, flaw: Flaw, message: str) -> None:
-    """Raise `InvalidMention`, except for a mark that could be widened to whole words."""
+    """Raise `MentionError`, except for a mark that could be widened to whole words."""
     if flaw != "widened":
-        raise InvalidMention(message)
+        raise MentionError(message)
 
 
 def find_flaw(

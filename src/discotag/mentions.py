@@ -9,7 +9,7 @@ from itertools import pairwise
 from operator import index
 from typing import Any, TypeGuard
 
-from discotag.errors import DiscotagError
+from discotag.errors import InputError
 
 Fragment = tuple[int, int]
 """A half-open run `(start, end)` of words, or of characters where a docstring says so."""
@@ -18,11 +18,11 @@ Place = tuple[str, int | None]
 """A file, and a line in it, counted from 1, or None where that is not known."""
 
 
-class InvalidMention(DiscotagError):
+class MentionError(InputError):
     """A mention that cannot be, in itself or in its sentence."""
 
 
-class InvalidSentence(DiscotagError):
+class SentenceError(InputError):
     """A sentence or document whose words, offsets and text do not agree."""
 
 
@@ -43,7 +43,7 @@ class Mention:
         score: The probability a model gave to this mention.
 
     Raises:
-        InvalidMention: A fragment is empty, inverted, negative or overlaps another.
+        MentionError: A fragment is empty, inverted, negative or overlaps another.
 
     Example:
         >>> Mention("ADR", [(1, 2), (7, 8)]).discontinuous
@@ -60,7 +60,7 @@ class Mention:
 
     def __post_init__(self) -> None:
         if not isinstance(self.label, str) or not self.label or not self.label.isprintable():
-            raise InvalidMention(f"a mention needs a printable label, got {self.label!r}")
+            raise MentionError(f"a mention needs a printable label, got {self.label!r}")
         if not _is_one_run(self.fragments):
             object.__setattr__(self, "fragments", _normalised(self.fragments))
 
@@ -88,7 +88,7 @@ class Mention:
         """The same mention, `by` words further on."""
         moved = tuple([(start + by, end + by) for start, end in self.fragments])
         if moved[0][0] < 0:
-            raise InvalidMention(f"mention {self} cannot be moved by {by} words")
+            raise MentionError(f"mention {self} cannot be moved by {by} words")
         return Mention._unchecked(self.label, moved, self.text, self.score, self.spans)
 
     def with_score(self, score: float | None) -> Mention:
@@ -163,8 +163,8 @@ class Sentence:
         start: Where `text` begins in the text of the document.
 
     Raises:
-        InvalidMention: A mention reaches past the last word.
-        InvalidSentence: Text and offsets do not come together, or do not spell the words.
+        MentionError: A mention reaches past the last word.
+        SentenceError: Text and offsets do not come together, or do not spell the words.
 
     Example:
         >>> sentence = Sentence(["toes", "are", "painful"], [Mention("ADR", [(0, 1), (2, 3)])])
@@ -180,12 +180,12 @@ class Sentence:
 
     def __post_init__(self) -> None:
         if isinstance(self.words, str):
-            raise InvalidSentence("words must be a list of words, not one string")
+            raise SentenceError("words must be a list of words, not one string")
         object.__setattr__(self, "words", tuple(self.words))
         if self.start < 0:
-            raise InvalidSentence(f"a sentence cannot start at character {self.start}")
+            raise SentenceError(f"a sentence cannot start at character {self.start}")
         if (self.text is None) != (self.offsets is None):
-            raise InvalidSentence("a sentence has both text and offsets, or neither")
+            raise SentenceError("a sentence has both text and offsets, or neither")
         if self.text is not None and self.offsets is not None:
             object.__setattr__(self, "offsets", _checked_offsets(self))
         self._take(self.mentions)
@@ -224,10 +224,10 @@ class Sentence:
         """The fragments of a mention as character ranges of the document's text.
 
         Raises:
-            InvalidSentence: The text of this sentence is not known.
+            SentenceError: The text of this sentence is not known.
         """
         if self.offsets is None:
-            raise InvalidSentence("a sentence without text has no characters to point at")
+            raise SentenceError("a sentence without text has no characters to point at")
         check_inside(mention, len(self.words))
         return tuple(
             (self.start + self.offsets[first][0], self.start + self.offsets[end - 1][1])
@@ -238,7 +238,7 @@ class Sentence:
         """A mention as plain data, its fragments in characters of the document's text.
 
         Raises:
-            InvalidSentence: The text of this sentence is not known.
+            SentenceError: The text of this sentence is not known.
 
         Example:
             >>> toes = Mention("ADR", [(0, 1)])
@@ -286,7 +286,7 @@ class Document:
         place: The file that the document was read from, and the line where it begins, if known.
 
     Raises:
-        InvalidSentence: A sentence's text does not stand in `text` at its `start`, or the
+        SentenceError: A sentence's text does not stand in `text` at its `start`, or the
             sentences are not in order.
 
     Example:
@@ -309,7 +309,7 @@ class Document:
         for number, sentence in enumerate(self.sentences):
             start, text = sentence.start, sentence.text
             if text is None or start < passed or not self.text.startswith(text, start):
-                raise InvalidSentence(
+                raise SentenceError(
                     f"sentence {number} does not stand in the document's text at character "
                     f"{start}, or not after the sentence before"
                 )
@@ -332,9 +332,9 @@ class Document:
 
 
 def check_inside(mention: Mention, length: int) -> None:
-    """Raise `InvalidMention` if the mention reaches past the last of `length` words."""
+    """Raise `MentionError` if the mention reaches past the last of `length` words."""
     if mention.fragments[-1][1] > length:
-        raise InvalidMention(
+        raise MentionError(
             f"mention {mention} reaches past the end of its sentence, which has {length} words"
         )
 
@@ -386,23 +386,23 @@ def _normalised(fragments: Iterable[Fragment]) -> tuple[Fragment, ...]:
     try:
         pairs = sorted((index(start), index(end)) for start, end in fragments)
     except (TypeError, ValueError):
-        raise InvalidMention(
+        raise MentionError(
             f"fragments must be pairs (start, end) of whole numbers, got {fragments!r}"
         ) from None
     if not pairs:
-        raise InvalidMention("a mention needs at least one fragment")
+        raise MentionError("a mention needs at least one fragment")
     if pairs[0][0] < 0:
-        raise InvalidMention(f"fragment {pairs[0]} begins before the first word, 0")
+        raise MentionError(f"fragment {pairs[0]} begins before the first word, 0")
     for start, end in pairs:
         if start >= end:
             kind = "empty" if start == end else "inverted"
-            raise InvalidMention(f"fragment {(start, end)} is {kind}: it must end after it starts")
+            raise MentionError(f"fragment {(start, end)} is {kind}: it must end after it starts")
     if len(pairs) == 1:
         return (pairs[0],)
     joined = [pairs[0]]
     for before, after in pairwise(pairs):
         if after[0] < before[1]:
-            raise InvalidMention(f"fragments {before} and {after} overlap")
+            raise MentionError(f"fragments {before} and {after} overlap")
         if after[0] == before[1]:
             joined[-1] = (joined[-1][0], after[1])
         else:
@@ -435,13 +435,13 @@ def _checked_offsets(sentence: Sentence) -> tuple[Fragment, ...]:
     try:
         offsets = tuple((index(start), index(end)) for start, end in sentence.offsets or ())
     except (TypeError, ValueError):
-        raise InvalidSentence("offsets must be pairs (start, end) of whole numbers") from None
+        raise SentenceError("offsets must be pairs (start, end) of whole numbers") from None
     if len(words) != len(offsets):
-        raise InvalidSentence(f"{len(words)} words but {len(offsets)} offsets")
+        raise SentenceError(f"{len(words)} words but {len(offsets)} offsets")
     passed = 0
     for number, (word, (start, end)) in enumerate(zip(words, offsets, strict=True)):
         if not passed <= start <= end <= len(text) or text[start:end] != word:
-            raise InvalidSentence(
+            raise SentenceError(
                 f"word {number}, {word!r}, does not stand at characters {start} to {end}, "
                 f"where the text has {text[max(start, 0) : max(end, 0)]!r}"
             )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, get_args
 
 from discotag.blocks import blocks, line_ranges
-from discotag.errors import DiscotagError
+from discotag.errors import InputError
 from discotag.marks import Complain, Marked, find_flaw, join_ranges, refuse, word_runs
 from discotag.mentions import Document, Fragment, Mention, Sentence
 
@@ -27,7 +27,7 @@ Sentences = Literal["auto", "lines", "whole"]
 Words = Literal["pattern", "spaces"]
 
 
-class InvalidText(DiscotagError):
+class TextError(InputError):
     """Text with unpaired surrogates, which cannot be encoded."""
 
 
@@ -56,13 +56,13 @@ class Splitter:
             ("words", self.words, get_args(Words)),
         ):
             if given not in known:
-                raise DiscotagError(f"{name} must be one of {', '.join(known)}; got {given!r}")
+                raise InputError(f"{name} must be one of {', '.join(known)}; got {given!r}")
 
     def sentence_ranges(self, text: str) -> list[Fragment]:
         """Return the character ranges of the sentences, without surrounding white space.
 
         Raises:
-            InvalidText: The text has unpaired surrogates.
+            TextError: The text has unpaired surrogates.
         """
         found = (_stripped(text, start, end) for start, end in self._cuts(text))
         return [(start, end) for start, end in found if start < end]
@@ -97,8 +97,8 @@ class Splitter:
                 any other is left out.
 
         Raises:
-            InvalidText: The text has unpaired surrogates.
-            InvalidMention: By default, for a mark that is outside the text or covers no word.
+            TextError: The text has unpaired surrogates.
+            MentionError: By default, for a mark that is outside the text or covers no word.
 
         Example:
             >>> text = "Sore toes and knees."
@@ -163,7 +163,7 @@ def _sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
     try:
         pieces = sentencex.segment(LANGUAGE, WIDE_SPACE.sub(" ", text[start:end]))
     except UnicodeEncodeError as error:
-        raise InvalidText(
+        raise TextError(
             f"character {start + error.start} is half of a surrogate pair, not a character"
         ) from None
     for piece in pieces:

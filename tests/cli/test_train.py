@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 from discotag.cli.train import train
 from discotag.errors import DiscotagError
-from discotag.training.settings import InvalidSettings, Settings
+from discotag.training.settings import Settings, SettingsError
 from learnable import SENTENCES, learnable_encoder, write_jsonl
 
 app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode="rich")
@@ -71,7 +71,7 @@ def test_every_setting_is_an_option():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (["--rate", "2"], InvalidSettings, "rate is a number"),
+        (["--rate", "2"], SettingsError, "rate is a number"),
         (["--slots", "9"], DiscotagError, "slots must be 0 to 4"),
         (["--label", "XYZ"], DiscotagError, "no mention of the labels XYZ"),
         (["--unlabelled", "x.txt"], DiscotagError, "x.txt: there is no such file"),
@@ -79,7 +79,7 @@ def test_every_setting_is_an_option():
         (["--encoder", "./nowhere"], DiscotagError, "./nowhere: there is no such folder"),
         (["--distil", "./nowhere"], DiscotagError, "./nowhere: there is no such folder"),
         (["--lexicon", "./nowhere"], DiscotagError, "nowhere: No such file or directory"),
-        (["--from", "bundled"], InvalidSettings, "leave out encoder"),
+        (["--from", "bundled"], SettingsError, "leave out encoder"),
     ],
 )
 def test_bad_input_gets_one_line(place, tmp_path, arguments, error, message):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from discotag import Document, Mention, Sentence
 from discotag.corpora import CorpusError
-from discotag.corpora.splitting import Index, InvalidParts, parse_parts, pick
+from discotag.corpora.splitting import Index, SplitError, parse_parts, pick
 
 
 def document(sentences, mentions=0, discontinuous=0, name=None):
@@ -84,15 +84,15 @@ def test_sentences_without_a_document_are_noticed():
 def test_parse_parts():
     assert parse_parts("train=8, test=2") == {"train": 8, "test": 2}
     for bad in ("train", "train=", "train=0", "train=-1", "train=nan", "train=inf", "", "a=1,,b=1"):
-        with pytest.raises(InvalidParts, match="a part must look like train=0.8"):
+        with pytest.raises(SplitError, match="a part must look like train=0.8"):
             parse_parts(bad)
-    with pytest.raises(InvalidParts, match="given twice"):
+    with pytest.raises(SplitError, match="given twice"):
         parse_parts("a=1,a=2")
 
 
 def test_bad_shares():
     for shares in ([], [0.0], [1.0, float("nan")], [float("inf")]):
-        with pytest.raises(InvalidParts):
+        with pytest.raises(SplitError):
             Index().assign(shares, 0)
 
 

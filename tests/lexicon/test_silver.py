@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discotag import DiscotagError, Incompatible, Mention, Scheme, Sentence
+from discotag import DiscotagError, IncompatibleError, Mention, Scheme, Sentence
 from discotag.corpora import read
 from discotag.lexicon import Lexicon, SilverCounts, count_silver, silver_slots
 from real_corpora import craft_inline, needs_corpora
@@ -58,7 +58,7 @@ def test_continuous_mentions_are_in_no_slot():
 def test_needs_semantic_naming_and_mentions_that_fit():
     with pytest.raises(DiscotagError, match="naming='semantic'"):
         silver_slots(PAIN_IN_ARMS, ARMS, BODY, Scheme(("ADR",)))
-    with pytest.raises(Incompatible):
+    with pytest.raises(IncompatibleError):
         silver_slots(PAIN_IN_ARMS, mentions([(0, 3)], [(0, 1)]), BODY, TWO)
 
 
@@ -76,7 +76,7 @@ def test_agrees_with_a_reading_of_the_tags(words, slots):
     every = list(dict.fromkeys(every))
     try:
         layers = TWO.layers(7, every)
-    except Incompatible:
+    except IncompatibleError:
         return
     expected = {}
     for group in layers.sets:

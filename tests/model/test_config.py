@@ -5,7 +5,7 @@ import json
 import pytest
 
 from discotag import Scheme
-from discotag.model.config import VERSION, InvalidConfig, ModelConfig
+from discotag.model.config import VERSION, ConfigError, ModelConfig
 from discotag.model.model_card import card
 
 SCHEME = Scheme(labels=("ADR", "Drug"), slots=3, gap_mentions=True)
@@ -45,7 +45,7 @@ def test_round_trip_through_json():
     ],
 )
 def test_values_out_of_range(changes, message):
-    with pytest.raises(InvalidConfig, match=message):
+    with pytest.raises(ConfigError, match=message):
         ModelConfig(**{"scheme": SCHEME, **changes})
 
 
@@ -63,7 +63,7 @@ def test_values_out_of_range(changes, message):
     ],
 )
 def test_data_that_is_no_configuration(data, message):
-    with pytest.raises(InvalidConfig, match=message):
+    with pytest.raises(ConfigError, match=message):
         ModelConfig.from_data(data)
 
 

@@ -13,7 +13,7 @@ from discotag.errors import DiscotagError
 from discotag.model import encoder as module
 from discotag.model.config import ModelConfig
 from discotag.model.encoder import load_encoder
-from discotag.model.files import InvalidModel
+from discotag.model.files import ModelError
 from discotag.model.network import Network
 from tiny import tiny_encoder, tiny_model, tiny_network
 
@@ -138,7 +138,7 @@ def test_what_a_bound_counts_is_counted_in_one_thread_and_only_while_it_holds(mo
     monkeypatch.setattr(module, "MOST_TENSORS", 2)
     with module._bounded("here"):
         torch.nn.Linear(2, 2)
-        with pytest.raises(InvalidModel, match="here: asks for an encoder of more than 2 tensors"):
+        with pytest.raises(ModelError, match="here: asks for an encoder of more than 2 tensors"):
             torch.nn.Linear(2, 2)
     torch.nn.Linear(2, 2)
 

@@ -10,17 +10,17 @@ import torch
 from brute import Truth, all_mentions, random_scores
 from discotag import (
     DiscotagError,
-    IllFormed,
-    Incompatible,
-    InvalidMention,
+    IllFormedError,
+    IncompatibleError,
     Mention,
+    MentionError,
     Scheme,
     TaggingLayer,
 )
 from discotag.inference import algorithms, probability
-from discotag.model.layer import InvalidScores, find_gold
+from discotag.model.layer import ScoresError, find_gold
 from discotag.model.objectives import Objective
-from discotag.scheme import UnknownLabel
+from discotag.scheme import UnknownLabelError
 from oracle import SCHEMES, name
 
 every_scheme = pytest.mark.parametrize("scheme", SCHEMES, ids=name)
@@ -335,74 +335,74 @@ def test_gold_is_encoded_once():
     [
         (
             lambda layer, s: layer.decode(s[0]),
-            InvalidScores,
+            ScoresError,
             r"\(batch, words, 9\), got .* \(4, 9\)",
         ),
-        (lambda layer, s: layer.decode(s[..., :8]), InvalidScores, r"\(2, 4, 8\)"),
-        (lambda layer, s: layer.decode(s.long()), InvalidScores, "torch.int64"),
+        (lambda layer, s: layer.decode(s[..., :8]), ScoresError, r"\(2, 4, 8\)"),
+        (lambda layer, s: layer.decode(s.long()), ScoresError, "torch.int64"),
         (
             lambda layer, s: layer.decode(s, torch.ones(2, 3)),
-            InvalidScores,
+            ScoresError,
             r"\(2, 4\), got \(2, 3\)",
         ),
-        (lambda layer, s: layer.topk(s, k=0), InvalidScores, "k must be at least 1"),
-        (lambda layer, s: layer.sample(s, number=0), InvalidScores, "at least 1"),
+        (lambda layer, s: layer.topk(s, k=0), ScoresError, "k must be at least 1"),
+        (lambda layer, s: layer.sample(s, number=0), ScoresError, "at least 1"),
         (
             lambda layer, s: layer.loss(s, [[]]),
-            InvalidScores,
+            ScoresError,
             "2 sentences have scores, but 1 gold",
         ),
-        (lambda layer, s: layer.loss(s, [[], []], objective="crf"), InvalidScores, "nll, soft_em"),
+        (lambda layer, s: layer.loss(s, [[], []], objective="crf"), ScoresError, "nll, soft_em"),
         (
             lambda layer, s: layer.loss(s, [[], []], reduction="max"),
-            InvalidScores,
+            ScoresError,
             "mean, word_mean",
         ),
         (
             lambda layer, s: layer.loss(s, [[], []], objective="weakly_soft_em"),
-            InvalidScores,
+            ScoresError,
             "needs known_slots",
         ),
         (
             lambda layer, s: layer.loss(s, [[], []], known_slots=[{}]),
-            InvalidScores,
+            ScoresError,
             "1 known slots",
         ),
         (
             lambda layer, s: layer.loss(s, torch.zeros(2, 3)),
-            InvalidScores,
+            ScoresError,
             "gold tags must have shape",
         ),
         (
             lambda layer, s: layer.loss(s, torch.full((2, 4), 2)),
-            IllFormed,
+            IllFormedError,
             "sentence 0 of the batch: word 0",
         ),
         (
             lambda layer, s: layer.loss(
                 s, [[], [Mention("ADR", [(0, 2)]), Mention("ADR", [(0, 1)])]]
             ),
-            Incompatible,
+            IncompatibleError,
             "sentence 1 of the batch: uneven_components",
         ),
         (
             lambda layer, s: layer.loss(s, [[Mention("ADR", [(0, 1)])] * 2, []]),
-            Incompatible,
+            IncompatibleError,
             "same_words",
         ),
         (
             lambda layer, s: layer.loss(s, [[Mention("ADR", [(3, 5)])], []]),
-            InvalidMention,
+            MentionError,
             "sentence 0 of the batch: .* past the end",
         ),
         (
             lambda layer, s: layer.mention_probability(s, [[Mention("B", [(0, 1)])], []]),
-            UnknownLabel,
+            UnknownLabelError,
             "sentence 0 of the batch: the label of B .* none of ADR",
         ),
         (
             lambda layer, s: layer.mention_probability(s, [[Mention("ADR", [(0, 5)])], []]),
-            InvalidMention,
+            MentionError,
             "past the end",
         ),
     ],
@@ -430,7 +430,7 @@ METHODS = {
 def test_scores_that_are_no_numbers_say_where(method, value):
     scores = torch.zeros(3, 4, 9)
     scores[1, 2, 3] = value
-    with pytest.raises(InvalidScores, match="sentence 1, position 2, tag DB-Bx: the score is"):
+    with pytest.raises(ScoresError, match="sentence 1, position 2, tag DB-Bx: the score is"):
         method(TaggingLayer(STRUCTURAL), scores)
 
 
@@ -438,7 +438,7 @@ def test_scores_that_are_no_numbers_say_where(method, value):
 def test_a_sentence_without_any_sequence_says_which(method):
     scores = torch.zeros(3, 4, 9)
     scores[2, 0] = -torch.inf
-    with pytest.raises(InvalidScores, match="sentence 2: no well-formed tag sequence"):
+    with pytest.raises(ScoresError, match="sentence 2: no well-formed tag sequence"):
         method(TaggingLayer(STRUCTURAL), scores)
 
 

@@ -6,7 +6,7 @@ import torch
 
 from discotag import Scheme
 from discotag.model.config import ModelConfig
-from discotag.model.files import InvalidModel
+from discotag.model.files import ModelError
 from discotag.model.network import Network
 from tiny import tiny_encoder, tiny_network, tiny_tokenizer
 
@@ -119,15 +119,15 @@ def test_what_also_decodes_is_no_encoder():
     from transformers import T5Config, T5Model
 
     model = T5Model(T5Config(vocab_size=9, d_model=8, d_kv=4, d_ff=8, num_layers=1, num_heads=2))
-    with pytest.raises(InvalidModel, match="t5 is not an encoder of text"):
+    with pytest.raises(ModelError, match="t5 is not an encoder of text"):
         Network(model, ModelConfig(Scheme(labels=("ADR",))), tiny_tokenizer())
 
 
 def test_encoders_that_cannot_be_used(tmp_path):
     config = ModelConfig(Scheme(labels=("ADR",)))
     (tmp_path / "pytorch_model.bin").write_bytes(b"")
-    with pytest.raises(InvalidModel, match=r"pytorch_model.bin, which may run code"):
+    with pytest.raises(ModelError, match=r"pytorch_model.bin, which may run code"):
         Network.from_encoder(tmp_path, config)
     (tmp_path / "model.safetensors").write_bytes(b"")
-    with pytest.raises(InvalidModel, match="is not a safetensors file"):
+    with pytest.raises(ModelError, match="is not a safetensors file"):
         Network.from_encoder(tmp_path, config)

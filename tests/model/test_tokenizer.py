@@ -13,7 +13,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from discotag import Scheme
 from discotag.model import tokenizer as module
 from discotag.model.config import ModelConfig
-from discotag.model.tokenizer import InvalidTokenizer, WordTokenizer
+from discotag.model.tokenizer import TokenizerError, WordTokenizer
 from tiny import tiny_tokenizer
 
 ODD_WORDS = [
@@ -205,9 +205,9 @@ def test_tokenizers_that_cannot_be_read(text, tmp_path):
     path = tmp_path / "tokenizer.json"
     path.write_text(text)
     config = ModelConfig(Scheme(labels=("ADR",)))
-    with pytest.raises(InvalidTokenizer, match="tokenizer.json: not a tokenizer"):
+    with pytest.raises(TokenizerError, match="tokenizer.json: not a tokenizer"):
         WordTokenizer.from_file(path, config)
-    with pytest.raises(InvalidTokenizer, match="cannot be read"):
+    with pytest.raises(TokenizerError, match="cannot be read"):
         WordTokenizer.from_file(tmp_path / "none.json", config)
 
 

@@ -6,7 +6,7 @@ from math import perm, prod
 
 import pytest
 
-from discotag import Incompatible, Mention, Scheme
+from discotag import IncompatibleError, Mention, Scheme
 from oracle import SCHEMES, is_well_formed, mentions_of, name
 
 ACCEPTED_UP_TO = 7
@@ -96,7 +96,7 @@ def check_mention_sets(scheme, words, most):
     for mentions in all_mention_sets(words, most, scheme.labels):
         try:
             tags = scheme.encode(words, mentions)
-        except Incompatible:
+        except IncompatibleError:
             assert frozenset(mentions) not in expressible
         else:
             met += 1

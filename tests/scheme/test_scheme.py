@@ -8,14 +8,21 @@ from hypothesis import strategies as st
 
 from discotag import (
     DiscotagError,
-    IllFormed,
-    Incompatible,
-    InvalidMention,
-    InvalidSentence,
+    IllFormedError,
+    IncompatibleError,
     Mention,
+    MentionError,
     Scheme,
+    SentenceError,
 )
-from discotag.scheme import REASONS, Layers, MentionSet, SchemeError, UnknownLabel, UnknownTag
+from discotag.scheme import (
+    REASONS,
+    Layers,
+    MentionSet,
+    SchemeError,
+    UnknownLabelError,
+    UnknownTagError,
+)
 from oracle import SCHEMES, mentions_of, name
 
 ADR = Scheme(("ADR",))
@@ -86,7 +93,7 @@ def test_examples_both_ways(scheme, tags, mentions):
     ],
 )
 def test_incompatible_says_why_and_which(scheme, length, mentions, reason):
-    with pytest.raises(Incompatible) as caught:
+    with pytest.raises(IncompatibleError) as caught:
         scheme.encode(length, mentions)
     assert caught.value.reason == reason
     assert set(caught.value.mentions) == set(mentions)
@@ -120,7 +127,7 @@ def test_problems_are_all_told_and_the_good_rest_is_left_out_of_them():
     ],
 )
 def test_ill_formed_says_where_and_which_rule(tags, position, rule):
-    with pytest.raises(IllFormed) as caught:
+    with pytest.raises(IllFormedError) as caught:
         ADR.decode(tags.split())
     assert (caught.value.position, caught.value.rule) == (position, rule)
     assert f"word {position} " in str(caught.value)
@@ -128,13 +135,13 @@ def test_ill_formed_says_where_and_which_rule(tags, position, rule):
 
 
 def test_slots_out_of_order_break_rule_4_where_they_do():
-    with pytest.raises(IllFormed) as caught:
+    with pytest.raises(IllFormedError) as caught:
         WIDE.decode("DB-Bx DI-Bz DI-By".split())
     assert (caught.value.position, caught.value.rule) == (1, 4)
 
 
 def test_mixed_labels_in_tags_break_rule_7():
-    with pytest.raises(IllFormed) as caught:
+    with pytest.raises(IllFormedError) as caught:
         Scheme(("A", "B")).decode(["CB:A", "CI:B"])
     assert (caught.value.position, caught.value.rule) == (1, 7)
 
@@ -143,19 +150,19 @@ def test_mixed_labels_in_tags_break_rule_7():
     ("tags", "position"), [(["O", "B-ADR"], 1), (["DI-CB"], 0), (["CI", None], 1), (["CB:ADR"], 0)]
 )
 def test_unknown_tags(tags, position):
-    with pytest.raises(UnknownTag, match="is not a tag of this scheme: O CB CI") as caught:
+    with pytest.raises(UnknownTagError, match="is not a tag of this scheme: O CB CI") as caught:
         ADR.decode(tags)
     assert (caught.value.position, caught.value.tag) == (position, tags[position])
 
 
 def test_mentions_that_cannot_be_in_the_sentence():
-    with pytest.raises(InvalidMention, match=r"\[1:4\] reaches past the end .* 3 words"):
+    with pytest.raises(MentionError, match=r"\[1:4\] reaches past the end .* 3 words"):
         ADR.encode(3, [m((1, 4))])
-    with pytest.raises(InvalidMention, match="0 words"):
+    with pytest.raises(MentionError, match="0 words"):
         ADR.encode(0, [m((0, 1))])
-    with pytest.raises(InvalidSentence, match="must not be negative, got -1"):
+    with pytest.raises(SentenceError, match="must not be negative, got -1"):
         ADR.encode(-1, [])
-    with pytest.raises(UnknownLabel, match="Drug .* not one of ADR"):
+    with pytest.raises(UnknownLabelError, match="Drug .* not one of ADR"):
         ADR.encode(3, [m((1, 2), label="Drug")])
 
 
@@ -221,20 +228,20 @@ def test_the_two_layers_are_data():
 def test_problems_in_order(length, mentions, reasons):
     problems = ADR.problems(length, mentions)
     assert [problem.reason for problem in problems] == reasons
-    with pytest.raises(Incompatible) as caught:
+    with pytest.raises(IncompatibleError) as caught:
         ADR.encode(length, mentions)
     assert caught.value.reason == reasons[0]
     assert caught.value.mentions == tuple(sorted(caught.value.mentions))
 
 
 def test_of_rules_broken_at_one_word_the_first_is_named():
-    with pytest.raises(IllFormed) as caught:
+    with pytest.raises(IllFormedError) as caught:
         ADR.decode(["DB-Bx", "DI-O"])  # rules 4 and 6
     assert caught.value.rule == 4
 
 
 def test_only_the_mention_given_twice_is_blamed():
-    with pytest.raises(Incompatible) as caught:
+    with pytest.raises(IncompatibleError) as caught:
         ADR.encode(4, [m((0, 2)), m((0, 2)), m((1, 3))])
     assert caught.value.mentions == (m((0, 2)),)
 
@@ -245,7 +252,7 @@ def test_too_many_labels_are_refused_before_they_are_compiled():
 
 
 def test_text_is_no_sequence_of_tags_and_an_iterator_is():
-    with pytest.raises(UnknownTag):
+    with pytest.raises(UnknownTagError):
         ADR.decode("OOO")
     assert ADR.decode(iter(["O", "CB"])) == {m((1, 2))}
 
@@ -338,7 +345,7 @@ def test_encoding_loses_nothing_and_refuses_only_what_it_must(scheme, mentions):
     as_words = frozenset((mention.label, frozenset(mention.words)) for mention in mentions)
     try:
         tags = scheme.encode(6, mentions)
-    except Incompatible as error:
+    except IncompatibleError as error:
         assert as_words not in expressible(scheme, 6)
         assert error.reason in REASONS
         assert set(error.mentions) <= mentions
@@ -357,7 +364,7 @@ def test_decode_raises_exactly_where_the_grammar_refuses(tags):
     if WIDE.grammar.accepts(tags):
         WIDE.decode(tags)
     else:
-        with pytest.raises(IllFormed) as caught:
+        with pytest.raises(IllFormedError) as caught:
             WIDE.decode(tags)
         broken = WIDE.rules[caught.value.rule - 1]
         assert not broken.automaton.accepts(tags)

@@ -4,7 +4,7 @@ import pytest
 
 from discotag.model import objectives
 from discotag.training.runs import find_continued
-from discotag.training.settings import OBJECTIVES, InvalidSettings, Settings, make_settings
+from discotag.training.settings import OBJECTIVES, Settings, SettingsError, make_settings
 
 
 def test_defaults_are_the_papers():
@@ -65,7 +65,7 @@ def test_settings_come_back_from_their_data():
 def test_bad_settings_get_one_line(tmp_path, text, message):
     file = tmp_path / "settings.yaml"
     file.write_text(text)
-    with pytest.raises(InvalidSettings) as error:
+    with pytest.raises(SettingsError) as error:
         make_settings(file, {})
     assert str(error.value).startswith(f"{file}: ")
     assert message in str(error.value)
@@ -83,7 +83,7 @@ def test_bad_settings_get_one_line(tmp_path, text, message):
 def test_a_setting_that_is_given_twice_is_reported_with_its_line(tmp_path, text, where):
     file = tmp_path / "settings.yaml"
     file.write_text(text)
-    with pytest.raises(InvalidSettings) as error:
+    with pytest.raises(SettingsError) as error:
         make_settings(file, {})
     assert str(error.value) == f"{file}:{where}"
 
@@ -116,15 +116,15 @@ def test_what_is_not_given_is_as_in_the_model_to_continue_from(tmp_path):
 )
 def test_settings_that_contradict_the_model_to_continue_from(given, message):
     settings = make_settings(None, {"from_model": "bundled"} | given)
-    with pytest.raises(InvalidSettings, match=message) as error:
+    with pytest.raises(SettingsError, match=message) as error:
         find_continued(settings)
     assert "\n" not in str(error.value)
     assert find_continued(make_settings(None, {"from_model": "bundled", "labels": ("ADR",)}))
 
 
 def test_a_missing_or_binary_file_gets_one_line(tmp_path):
-    with pytest.raises(InvalidSettings, match="No such file"):
+    with pytest.raises(SettingsError, match="No such file"):
         make_settings(tmp_path / "none.yaml", {})
     (tmp_path / "binary.yaml").write_bytes(b"\xff\x00")
-    with pytest.raises(InvalidSettings, match="is not YAML"):
+    with pytest.raises(SettingsError, match="is not YAML"):
         make_settings(tmp_path / "binary.yaml", {})

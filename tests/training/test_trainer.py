@@ -13,7 +13,7 @@ from discotag.training.losses import Learner
 from discotag.training.runs import make_network
 from discotag.training.settings import OBJECTIVES, Settings
 from discotag.training.teachers import teach
-from discotag.training.trainer import Diverged, best_of, fit, make_terms
+from discotag.training.trainer import DivergedError, best_of, fit, make_terms
 from learnable import CROSSED, SENTENCES, learnable_encoder, sentence
 
 FAST = {"epochs": 20, "rate": 5e-3, "batch_size": 2, "dropout": 0.0}
@@ -91,7 +91,7 @@ def test_a_loss_that_is_no_number_ends_at_once_in_one_line(encoder):
         network.linear.bias.fill_(float("inf"))
     examples = make_examples(network, SENTENCES, settings)
     message = r"^the loss is nan after 0 steps; a lower rate than 0\.005 may help$"
-    with pytest.raises(Diverged, match=message):
+    with pytest.raises(DivergedError, match=message):
         fit(network, examples, SENTENCES, settings, seed=1)
     assert network.layer.check  # for whoever predicts with it
 
@@ -113,7 +113,7 @@ def test_where_looking_at_each_loss_is_dear_the_end_of_an_epoch_tells(encoder, m
     network = _network(settings)
     examples = make_examples(network, SENTENCES, settings)
     monkeypatch.setattr(trainer.Companion, "on_step_end", lambda *_, **__: None)
-    with pytest.raises(Diverged, match=r"^the loss is nan after 3 steps; a lower rate"):
+    with pytest.raises(DivergedError, match=r"^the loss is nan after 3 steps; a lower rate"):
         fit(network, examples, SENTENCES, settings, seed=1)
 
 

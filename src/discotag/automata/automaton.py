@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from discotag.errors import DiscotagError
+from discotag.errors import InputError
 
 Symbol = Hashable
 
@@ -15,7 +15,7 @@ EPSILON: Final = None
 """The symbol of an arc that reads nothing."""
 
 
-class AutomatonError(DiscotagError):
+class AutomatonError(InputError):
     """An invalid automaton, or an operation that does not apply to an automaton."""
 
 

@@ -29,7 +29,7 @@ from discotag.corpora import check_ids, read, write
 from discotag.corpora.checks.analysis import Analysis
 from discotag.corpora.formats.registry import named_format
 from discotag.corpora.parsing.files import STANDARD
-from discotag.errors import DiscotagError
+from discotag.errors import DiscotagError, InputError
 from discotag.mentions import Document
 
 BY_SUFFIX: Final = {
@@ -165,7 +165,7 @@ def chosen_target(target: str, name: str | None) -> tuple[Path, str]:
     """Return the path and the format to write.
 
     Raises:
-        DiscotagError: The format is unknown, cannot be written, or is not clear.
+        InputError: The format is unknown, cannot be written, or is not clear.
     """
     path = Path(target)
     if name is None:
@@ -176,18 +176,16 @@ def chosen_target(target: str, name: str | None) -> tuple[Path, str]:
         else:
             name = BY_SUFFIX.get(path.suffix.lower())
     if name is None:
-        raise DiscotagError(f"{target}: no format has this ending; use --to with one of {WRITABLE}")
+        raise InputError(f"{target}: no format has this ending; use --to with one of {WRITABLE}")
     chosen = named_format(name)
     if chosen.write is None:
-        raise DiscotagError(
-            f"{name} can only be read, not written; choose another format with --to"
-        )
+        raise InputError(f"{name} can only be read, not written; choose another format with --to")
     if chosen.folder and path == STANDARD:
-        raise DiscotagError(f"{name} is a folder of files and cannot be written to -")
+        raise InputError(f"{name} is a folder of files and cannot be written to -")
     if chosen.folder and path.is_file():
-        raise DiscotagError(f"{path} is a file; {name} is written to a folder")
+        raise InputError(f"{path} is a file; {name} is written to a folder")
     if not chosen.folder and path.is_dir():
-        raise DiscotagError(f"{path} is a folder; {name} is written to a file")
+        raise InputError(f"{path} is a folder; {name} is written to a file")
     return path, name
 
 
@@ -195,12 +193,12 @@ def guard(source: Path, target: Path, force: bool) -> None:
     """Raise if writing would overwrite a file.
 
     Raises:
-        DiscotagError: The target exists and `force` is False, or is part of the source.
+        InputError: The target exists and `force` is False, or is part of the source.
     """
     if target == STANDARD:
         return
     if source != STANDARD and _real(target).is_relative_to(_real(source)):
-        raise DiscotagError(f"{target} is part of what is read, {source}; write elsewhere")
+        raise InputError(f"{target} is part of what is read, {source}; write elsewhere")
     taken = target.exists() and not (target.is_dir() and not any(target.iterdir()))
     if taken and not force:
         raise DiscotagError(f"{target} already exists; use --force to overwrite it")

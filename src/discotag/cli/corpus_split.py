@@ -33,7 +33,7 @@ from discotag.corpora.checks.analysis import Analysis
 from discotag.corpora.formats.registry import named_format
 from discotag.corpora.parsing.files import STANDARD, failed, file_name
 from discotag.corpora.splitting import Index, parse_parts, pick
-from discotag.errors import DiscotagError
+from discotag.errors import InputError
 from discotag.render import printable
 
 
@@ -71,13 +71,11 @@ def split(
     discotag corpus split brat-folder/ parts/ --parts train=0.7,test=0.3 --seed 7 --to brat
     """
     if source == STANDARD:
-        raise DiscotagError("split reads the corpus several times: use a file, not -")
+        raise InputError("split reads the corpus several times: use a file, not -")
     shares = parse_parts(parts)
     chosen = named_format(target_format)
     if chosen.write is None:
-        raise DiscotagError(
-            f"{chosen.name} can only be read, not written; choose another with --to"
-        )
+        raise InputError(f"{chosen.name} can only be read, not written; choose another with --to")
     ending = "" if chosen.folder else chosen.suffixes[0]
     targets = [folder / f"{file_name(name)}{ending}" for name in shares]
     for target in targets:
@@ -93,7 +91,7 @@ def split(
             index.add(document)
     reporter.close()
     if not index:
-        raise DiscotagError(f"{source}: no documents to split")
+        raise InputError(f"{source}: no documents to split")
     numbers = index.assign(list(shares.values()), seed)
     try:
         folder.mkdir(parents=True, exist_ok=True)

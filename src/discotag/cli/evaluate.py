@@ -25,12 +25,12 @@ from discotag.evaluation import (
     KINDS,
     SLICES,
     Counts,
-    Error,
     EvaluationError,
     FigureIntervals,
     Figures,
     Interval,
     KindCount,
+    Mistake,
     Pair,
     Scores,
     SliceComparison,
@@ -234,7 +234,7 @@ def _row_data(row: Counts | Figures, ends: FigureIntervals | None) -> dict[str, 
     return data
 
 
-def _example_data(pair: Pair, error: Error) -> dict[str, Any]:
+def _example_data(pair: Pair, error: Mistake) -> dict[str, Any]:
     return {
         "document": pair.document,
         "id": pair.id,

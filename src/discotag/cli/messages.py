@@ -12,7 +12,7 @@ NOTICE: Final = 25
 """The level of what a command says by default: above INFO, which `-v` adds, below WARNING."""
 
 
-class Interrupted(Exception):
+class Interrupted(Exception):  # noqa: N818
     """Ctrl-C was pressed; the message says what has been done and how to go on."""
 
 

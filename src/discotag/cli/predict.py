@@ -32,7 +32,7 @@ from discotag.cli.options import (
 from discotag.corpora import FORMATS
 from discotag.corpora.inputs import PLAIN, Inputs
 from discotag.corpora.parsing.files import STANDARD
-from discotag.errors import DiscotagError
+from discotag.errors import DiscotagError, InputError
 from discotag.mentions import Document
 
 if TYPE_CHECKING:
@@ -233,9 +233,9 @@ def _check_output(out: Path, form: str, source: Inputs, resume: bool, force: boo
     """Raise unless the output can be written without losing anything."""
     folder = FORMATS[form].folder
     if folder and out.exists() and not out.is_dir():
-        raise DiscotagError(f"{out} is a file; {form} is written to a folder")
+        raise InputError(f"{out} is a file; {form} is written to a folder")
     if not folder and out.is_dir():
-        raise DiscotagError(f"{out} is a folder; {form} is written to a file")
+        raise InputError(f"{out} is a folder; {form} is written to a file")
     for path in source.paths:
         # brat's annotations may be written beside the texts they are of.
         if not (folder and path != STANDARD and path.is_dir() and _same(path, out)):

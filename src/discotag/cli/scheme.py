@@ -17,7 +17,7 @@ from rich.text import Text
 
 from discotag.automata import to_dot
 from discotag.cli.options import plain_console
-from discotag.errors import DiscotagError
+from discotag.errors import InputError
 from discotag.mentions import Mention, Sentence, locate
 from discotag.render import draw_layers, draw_mentions, printable
 from discotag.scheme import Layers, Scheme
@@ -112,7 +112,7 @@ def _decode(scheme: Scheme, tags: list[str], words: Sequence[str] | None) -> Exa
     if words is None:
         words = [str(number) for number in range(len(tags))]
     if len(words) != len(tags):
-        raise DiscotagError(f"{len(words)} words but {len(tags)} tags; give one tag for each word")
+        raise InputError(f"{len(words)} words but {len(tags)} tags; give one tag for each word")
     layers = scheme.read(tags)
     return _sentence(words, tuple(layers.mentions)), layers, tags
 
@@ -126,13 +126,13 @@ def _mention(scheme: Scheme, words: Sequence[str], given: str) -> Mention:
         label, rest = scheme.labels[0], given
     else:
         choices = ", ".join(f"{label}=…" for label in scheme.labels)
-        raise DiscotagError(f"mention {given!r} has no label; use one of {choices}")
+        raise InputError(f"mention {given!r} has no label; use one of {choices}")
     if RANGES.fullmatch(rest.strip()):
         pairs = (pair.split(":") for pair in re.split(r"[ ,]+", rest.strip()))
         return Mention(label, tuple((int(start), int(end)) for start, end in pairs))
     fragments = locate(words, rest.split())
     if fragments is None:
-        raise DiscotagError(f"mention {rest!r}: its words do not occur in the sentence in order")
+        raise InputError(f"mention {rest!r}: its words do not occur in the sentence in order")
     return Mention(label, fragments)
 
 

@@ -11,7 +11,7 @@ from discotag.corpora.formats.registry import FORMATS, find_format, named_format
 from discotag.corpora.parsing.files import STANDARD, failed, files_in
 from discotag.corpora.parsing.problems import CorpusError, Problem, Report, located, shown, strict
 from discotag.corpora.parsing.streams import decoded, decoding
-from discotag.corpora.parsing.unwritable import Unwritable
+from discotag.corpora.parsing.unwritable import UnwritableError
 from discotag.mentions import Document, Place
 from discotag.words import Splitter
 
@@ -41,7 +41,7 @@ def read(
 
     Raises:
         CorpusError: The path cannot be read, or a file has an error.
-        UnknownEncoding: The encoding is unknown.
+        UnknownEncodingError: The encoding is unknown.
 
     Example:
         >>> from tempfile import NamedTemporaryFile
@@ -84,9 +84,9 @@ def write(documents: Iterable[Document], path: str | Path, format: str = "jsonl"
     passed = _Passed()
     try:
         chosen.write(passed.through(documents), Path(path))
-    except Unwritable as error:
+    except UnwritableError as error:
         message = f"{passed}: {error.problem.message}"
-        raise Unwritable(replace(error.problem, message=message)) from None
+        raise UnwritableError(replace(error.problem, message=message)) from None
 
 
 def check_ids(documents: Iterable[Document], report: Report) -> Iterator[Document]:

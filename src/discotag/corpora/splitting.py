@@ -9,11 +9,11 @@ from hashlib import blake2b
 from math import isfinite
 
 from discotag.corpora.parsing.problems import CorpusError, Problem
-from discotag.errors import DiscotagError
+from discotag.errors import InputError
 from discotag.mentions import Document
 
 
-class InvalidParts(DiscotagError):
+class SplitError(InputError):
     """Invalid parts or shares of a split."""
 
 
@@ -67,10 +67,10 @@ class Index:
             seed: The seed of the split.
 
         Raises:
-            InvalidParts: A share is not a positive number, or there are no shares.
+            SplitError: A share is not a positive number, or there are no shares.
         """
         if not shares or not all(isfinite(share) and share > 0 for share in shares):
-            raise InvalidParts(f"the shares of parts must be above 0, got {list(shares)}")
+            raise SplitError(f"the shares of parts must be above 0, got {list(shares)}")
         places = [_number(f"{seed} {name}") for name in self.names]
         order = sorted(
             range(len(self)),
@@ -114,7 +114,7 @@ def parse_parts(text: str) -> dict[str, float]:
     """Parse parts, such as `train=0.8,test=0.2`.
 
     Raises:
-        InvalidParts: The text has another form, or a name occurs twice.
+        SplitError: The text has another form, or a name occurs twice.
 
     Example:
         >>> parse_parts("train=0.8,test=0.2")
@@ -128,11 +128,9 @@ def parse_parts(text: str) -> dict[str, float]:
         except ValueError:
             number = 0.0
         if not isfinite(number) or number <= 0:
-            raise InvalidParts(
-                f"a part must look like train=0.8, with a share above 0, got {part!r}"
-            )
+            raise SplitError(f"a part must look like train=0.8, with a share above 0, got {part!r}")
         if name in parts:
-            raise InvalidParts(f"the part {name!r} is given twice")
+            raise SplitError(f"the part {name!r} is given twice")
         parts[name] = number
     return parts
 

@@ -1,7 +1,7 @@
 """Evaluation: precision, recall and F1, their intervals, and kinds of errors."""
 
 from discotag.evaluation.alignment import AlignmentError, Pair, align
-from discotag.evaluation.errors import KINDS, Error, KindCount, count_errors, find_errors
+from discotag.evaluation.errors import KINDS, KindCount, Mistake, count_errors, find_errors
 from discotag.evaluation.intervals import (
     Comparison,
     FigureIntervals,
@@ -31,12 +31,12 @@ __all__ = [
     "AlignmentError",
     "Comparison",
     "Counts",
-    "Error",
     "EvaluationError",
     "FigureIntervals",
     "Figures",
     "Interval",
     "KindCount",
+    "Mistake",
     "Pair",
     "Scores",
     "SliceComparison",

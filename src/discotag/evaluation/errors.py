@@ -28,7 +28,7 @@ EXAMPLES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Error:
+class Mistake:
     """An error: gold mentions that were missed, wrong predictions, or both together.
 
     `missed` has one gold mention, `spurious` one predicted mention, `set_split_or_merged` any
@@ -46,7 +46,7 @@ class KindCount:
 
     gold: int = 0
     predicted: int = 0
-    examples: list[tuple[Pair, Error]] = field(default_factory=list)
+    examples: list[tuple[Pair, Mistake]] = field(default_factory=list)
 
 
 def count_errors(pairs: Iterable[Pair]) -> dict[str, KindCount]:
@@ -66,7 +66,7 @@ def count_errors(pairs: Iterable[Pair]) -> dict[str, KindCount]:
     return counts
 
 
-def find_errors(gold: Iterable[Mention], predicted: Iterable[Mention]) -> list[Error]:
+def find_errors(gold: Iterable[Mention], predicted: Iterable[Mention]) -> list[Mistake]:
     """Find the errors of one sentence; each missed or wrong mention is in exactly one.
 
     Args:
@@ -88,29 +88,31 @@ def find_errors(gold: Iterable[Mention], predicted: Iterable[Mention]) -> list[E
     for cluster in _clusters(truth - explained, found - explained):
         if _is_divided_differently(*cluster):
             ours, theirs = cluster[0] & missed, cluster[1] & wrong
-            errors.append(Error("set_split_or_merged", tuple(sorted(ours)), tuple(sorted(theirs))))
+            errors.append(
+                Mistake("set_split_or_merged", tuple(sorted(ours)), tuple(sorted(theirs)))
+            )
     _take(errors, missed, wrong)
     errors.extend(_overlaps(missed, wrong))
     _take(errors, missed, wrong)
-    errors.extend(Error("missed", gold=(mention,)) for mention in sorted(missed))
-    errors.extend(Error("spurious", predicted=(mention,)) for mention in sorted(wrong))
+    errors.extend(Mistake("missed", gold=(mention,)) for mention in sorted(missed))
+    errors.extend(Mistake("spurious", predicted=(mention,)) for mention in sorted(wrong))
     return errors
 
 
-def _take(errors: Iterable[Error], missed: set[Mention], wrong: set[Mention]) -> None:
+def _take(errors: Iterable[Mistake], missed: set[Mention], wrong: set[Mention]) -> None:
     """Remove the mentions of errors from those that are not yet explained."""
     for error in errors:
         missed.difference_update(error.gold)
         wrong.difference_update(error.predicted)
 
 
-def _wrong_labels(missed: Iterable[Mention], wrong: Iterable[Mention]) -> Iterator[Error]:
+def _wrong_labels(missed: Iterable[Mention], wrong: Iterable[Mention]) -> Iterator[Mistake]:
     places: dict[tuple[Fragment, ...], list[Mention]] = {}
     for mention in sorted(wrong):
         places.setdefault(mention.fragments, []).append(mention)
     for mention in sorted(missed):
         if places.get(mention.fragments):
-            yield Error("wrong_label", (mention,), (places[mention.fragments].pop(0),))
+            yield Mistake("wrong_label", (mention,), (places[mention.fragments].pop(0),))
 
 
 def _clusters(
@@ -146,7 +148,7 @@ def _has_nested(mentions: Iterable[Mention]) -> bool:
     return any(one <= other for one, other in permutations((set(m.words) for m in mentions), 2))
 
 
-def _overlaps(missed: Iterable[Mention], wrong: Iterable[Mention]) -> Iterator[Error]:
+def _overlaps(missed: Iterable[Mention], wrong: Iterable[Mention]) -> Iterator[Mistake]:
     """Pair mentions of the same label one to one, those that share most words first."""
     candidates: list[tuple[float, Mention, Mention]] = []
     for mine in missed:
@@ -162,7 +164,7 @@ def _overlaps(missed: Iterable[Mention], wrong: Iterable[Mention]) -> Iterator[E
     for _, mine, other in sorted(candidates):
         if mine not in paired and other not in paired:
             paired.update((mine, other))
-            yield Error(_kind_of_overlap(mine, other), (mine,), (other,))
+            yield Mistake(_kind_of_overlap(mine, other), (mine,), (other,))
 
 
 def _kind_of_overlap(gold: Mention, predicted: Mention) -> str:

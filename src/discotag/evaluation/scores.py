@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final
 
-from discotag.errors import DiscotagError
+from discotag.errors import InputError
 from discotag.mentions import Mention, Sentence
 
 ALL, DISCONTINUOUS_SENTENCES, DISCONTINUOUS = "all", "discontinuous_sentences", "discontinuous"
@@ -20,7 +20,7 @@ SLICES: Final = {
 """The slices by name, each with a description."""
 
 
-class EvaluationError(DiscotagError):
+class EvaluationError(InputError):
     """Gold and predictions that cannot be compared."""
 
 

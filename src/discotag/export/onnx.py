@@ -15,7 +15,7 @@ from typing import Final
 import torch
 from torch import Tensor, nn
 
-from discotag.errors import DiscotagError
+from discotag.errors import DiscotagError, InputError
 from discotag.export.agreement import LARGEST_DIFFERENCE, SAMPLE, Agreement, compare
 from discotag.export.quantise import quantise
 from discotag.model.files import (
@@ -24,7 +24,7 @@ from discotag.model.files import (
     ONNX,
     ONNX_INT8,
     TOKENIZER,
-    InvalidModel,
+    ModelError,
     check_weights,
 )
 from discotag.model.network import Network
@@ -54,13 +54,13 @@ def export(
         How the export in floats and that in eight bits compare with PyTorch.
 
     Raises:
-        InvalidModel: The model cannot be read, or not exported.
-        DiscotagError: The export in floats gives other scores than PyTorch, or cannot be written,
+        ModelError: The model cannot be read, or not exported.
+        InputError: The export in floats gives other scores than PyTorch, or cannot be written,
             or there is nothing to compare it on; the target is then as it was.
     """
     source, target = Path(source), Path(target)
     if not any(text.strip() for text in texts):
-        raise DiscotagError("there is no text to compare the answers on")
+        raise InputError("there is no text to compare the answers on")
     check_weights(source)
     network = Network.from_pretrained(source)
     if hasattr(network.encoder, "set_attn_implementation"):
@@ -138,7 +138,7 @@ def _write(network: Network, path: Path) -> None:
             )
     except Exception as error:  # of many kinds: there is no list of what cannot be exported
         line = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        raise InvalidModel(f"this encoder cannot be exported: {line}") from None
+        raise ModelError(f"this encoder cannot be exported: {line}") from None
     weights = network.layer.arc_weights
     if weights is not None:
         model = onnx.load(path)

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from discotag.errors import DiscotagError
+from discotag.errors import InputError
 from discotag.inference.arrays import Indices, compile_grammar
 from discotag.inference.toolbox import Array, Toolbox
 from discotag.mentions import Mention
@@ -58,7 +58,7 @@ def find_gold(
         weighted: Whether arcs have weights.
 
     Raises:
-        Incompatible: The mentions do not fit the scheme.
+        IncompatibleError: The mentions do not fit the scheme.
     """
     layers = scheme.layers(length, mentions)
     namings = [_namings(scheme, group, dict(slots)) for group in layers.sets]
@@ -88,8 +88,8 @@ def gold_of_tags(scheme: Scheme, tags: tuple[str, ...], weighted: bool) -> Gold:
     """Gold that is given as tags: one tagging.
 
     Raises:
-        IllFormed: The tags break a rule.
-        UnknownTag: One of them is not a tag of this scheme.
+        IllFormedError: The tags break a rule.
+        UnknownTagError: One of them is not a tag of this scheme.
     """
     scheme.read(tags)
     return _one_group(scheme, [tags], weighted)
@@ -123,7 +123,7 @@ def _whole_sequences(
     for each in namings:
         sequences = [(*sets, naming) for sets in sequences for naming in each]
         if len(sequences) > MOST_NAMINGS:
-            raise DiscotagError(
+            raise InputError(
                 f"with weights on arcs a sentence may have {MOST_NAMINGS} namings of its mention "
                 f"sets, this one has more: {len(namings)} sets; use an objective with one naming"
             )

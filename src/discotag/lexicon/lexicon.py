@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from unicodedata import normalize
 
-from discotag.errors import DiscotagError
+from discotag.errors import InputError
 from discotag.mentions import Fragment
 
 HEADER: Final = "# discotag lexicon 1"
@@ -44,7 +44,7 @@ ENDINGS: Final = (
 bronchi, labra. A word is a plural only if its singular is a term."""
 
 
-class LexiconError(DiscotagError):
+class LexiconError(InputError):
     """A lexicon, or a file to make one from, that cannot be read or written."""
 
 

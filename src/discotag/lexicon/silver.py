@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from discotag.errors import DiscotagError
+from discotag.errors import InputError
 from discotag.lexicon.lexicon import Lexicon
 from discotag.mentions import Mention, Sentence
-from discotag.scheme import Incompatible, MentionSet, Scheme
+from discotag.scheme import IncompatibleError, MentionSet, Scheme
 
 BODY_PART: Final = 0
 """The slot of body parts: the paper's x. With two slots the other one, y, is that of events."""
@@ -35,8 +35,8 @@ def silver_slots(
         the set are in slot 1 (y); with more slots they are left out, because their slot is unknown.
 
     Raises:
-        DiscotagError: The scheme has structural naming.
-        Incompatible: The mentions do not fit the scheme.
+        InputError: The scheme has structural naming.
+        IncompatibleError: The mentions do not fit the scheme.
 
     Example:
         >>> scheme = Scheme(("ADR",), naming="semantic")
@@ -45,7 +45,7 @@ def silver_slots(
         {0: 1, 2: 0}
     """
     if scheme.structural:
-        raise DiscotagError(
+        raise InputError(
             "a scheme with structural naming has no slot for body parts; use naming='semantic'"
         )
     known: dict[int, int] = {}
@@ -95,7 +95,7 @@ def count_silver(sentences: Iterable[Sentence], lexicon: Lexicon, scheme: Scheme
     for sentence in sentences:
         try:
             layers = scheme.layers(len(sentence.words), sentence.mentions)
-        except Incompatible:
+        except IncompatibleError:
             left_out += 1
             continue
         for group in layers.sets:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Final
 
-from discotag.errors import DiscotagError
+from discotag.errors import InputError
 from discotag.scheme import Scheme, SchemeError
 
 KEY: Final = "discotag"
@@ -26,7 +26,7 @@ MOST_LABELS: Final = 1000
 """No grammar with more can be compiled: see `MOST_STATES_TIMES_LABELS` of `discotag.scheme`."""
 
 
-class InvalidConfig(DiscotagError):
+class ConfigError(InputError):
     """A model's configuration that cannot be."""
 
 
@@ -48,7 +48,7 @@ class ModelConfig:
         notes: Anything else for the card, in Markdown.
 
     Raises:
-        InvalidConfig: A value is out of range.
+        ConfigError: A value is out of range.
 
     Example:
         >>> config = ModelConfig(Scheme(labels=("ADR",)), window=128, overlap=32)
@@ -70,32 +70,32 @@ class ModelConfig:
 
     def __post_init__(self) -> None:
         if not isinstance(self.scheme, Scheme):
-            raise InvalidConfig(f"scheme must be a Scheme, got {self.scheme!r}")
+            raise ConfigError(f"scheme must be a Scheme, got {self.scheme!r}")
         if not _is_number(self.dropout) or not 0 <= self.dropout < 1:
-            raise InvalidConfig(f"dropout must be at least 0 and below 1, got {self.dropout!r}")
+            raise ConfigError(f"dropout must be at least 0 and below 1, got {self.dropout!r}")
         if len(self.scheme.labels) > MOST_LABELS:
-            raise InvalidConfig(
+            raise ConfigError(
                 f"a model may have {MOST_LABELS} labels, got {len(self.scheme.labels)}"
             )
         if type(self.window) is not int or not LEAST_WINDOW <= self.window <= MOST_WINDOW:
-            raise InvalidConfig(
+            raise ConfigError(
                 f"window must be a whole number from {LEAST_WINDOW} to {MOST_WINDOW}, "
                 f"got {self.window!r}"
             )
         if type(self.overlap) is not int or not 0 <= self.overlap <= self.window // 2:
-            raise InvalidConfig(
+            raise ConfigError(
                 f"overlap must be between 0 and half the window, {self.window // 2}, "
                 f"got {self.overlap!r}"
             )
         if type(self.arc_weights) is not bool:
-            raise InvalidConfig(f"arc_weights must be true or false, got {self.arc_weights!r}")
+            raise ConfigError(f"arc_weights must be true or false, got {self.arc_weights!r}")
         for name in ("encoder", "language", "data", "licence", "notes"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, str):
-                raise InvalidConfig(f"{name} must be text, got {value!r}")
+                raise ConfigError(f"{name} must be text, got {value!r}")
         figures = self.figures
         if not isinstance(figures, Mapping) or not all(map(_is_number, figures.values())):
-            raise InvalidConfig(f"figures must map names to numbers, got {figures!r}")
+            raise ConfigError(f"figures must map names to numbers, got {figures!r}")
 
     def as_data(self) -> dict[str, Any]:
         """What is stored under the key of `config.json`."""
@@ -106,28 +106,28 @@ class ModelConfig:
         """The configuration that `as_data` gave.
 
         Raises:
-            InvalidConfig: It is of a newer version, or not a configuration at all.
+            ConfigError: It is of a newer version, or not a configuration at all.
         """
         if not isinstance(data, dict):
-            raise InvalidConfig(f"the configuration must be an object, got {type(data).__name__}")
+            raise ConfigError(f"the configuration must be an object, got {type(data).__name__}")
         version = data.get("version")
         if type(version) is not int or version < 1:
-            raise InvalidConfig(f"the configuration has no version number, but {version!r}")
+            raise ConfigError(f"the configuration has no version number, but {version!r}")
         if version > VERSION:
-            raise InvalidConfig(
+            raise ConfigError(
                 f"the configuration is of version {version}, this discotag reads up to {VERSION}; "
                 "upgrade discotag"
             )
         given = {key: value for key, value in data.items() if key != "version"}
         unknown = given.keys() - {each.name for each in fields(cls)}
         if unknown:
-            raise InvalidConfig(f"the configuration has unknown keys: {', '.join(sorted(unknown))}")
+            raise ConfigError(f"the configuration has unknown keys: {', '.join(sorted(unknown))}")
         if "scheme" not in given:
-            raise InvalidConfig("the configuration has no scheme")
+            raise ConfigError("the configuration has no scheme")
         try:
             scheme = Scheme(**given.pop("scheme"))
         except (SchemeError, TypeError) as error:
-            raise InvalidConfig(f"the configuration's scheme: {error}") from None
+            raise ConfigError(f"the configuration's scheme: {error}") from None
         return cls(scheme, **given)
 
 

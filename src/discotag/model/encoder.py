@@ -17,7 +17,7 @@ from discotag.model.config import KEY
 from discotag.model.files import (
     CONFIG,
     ENCODER_NAME,
-    InvalidModel,
+    ModelError,
     check_weights,
     find_folder,
     one_line,
@@ -57,7 +57,7 @@ def count_weights(file: Path) -> int:
     """Return how many numbers a safetensors file holds, by its header.
 
     Raises:
-        InvalidModel: It is not a safetensors file.
+        ModelError: It is not a safetensors file.
     """
     from safetensors import SafetensorError, safe_open
 
@@ -66,7 +66,7 @@ def count_weights(file: Path) -> int:
             names = list(weights.keys())
             return sum(prod(weights.get_slice(name).get_shape()) for name in names)
     except (SafetensorError, OSError) as error:
-        raise InvalidModel(f"{file}: is not a safetensors file: {one_line(error)}") from None
+        raise ModelError(f"{file}: is not a safetensors file: {one_line(error)}") from None
 
 
 def build_encoder(folder: Path, data: dict[str, Any], weights: int) -> PreTrainedModel:
@@ -78,7 +78,7 @@ def build_encoder(folder: Path, data: dict[str, Any], weights: int) -> PreTraine
         weights: How many numbers the file of weights holds: an encoder has no more.
 
     Raises:
-        InvalidModel: The configuration cannot be, or asks for more than the file holds.
+        ModelError: The configuration cannot be, or asks for more than the file holds.
     """
     from transformers import AutoConfig, AutoModel
 
@@ -89,10 +89,10 @@ def build_encoder(folder: Path, data: dict[str, Any], weights: int) -> PreTraine
         _check_size(config, path, weights)
         encoder = AutoModel.from_config(config, trust_remote_code=False)  # type: ignore[no-untyped-call]
         return encoder.float()  # type: ignore[no-any-return]
-    except InvalidModel:
+    except ModelError:
         raise
     except Exception as error:  # of many kinds: there is no list of what a configuration can break
-        raise InvalidModel(f"{folder}: its encoder cannot be built: {one_line(error)}") from None
+        raise ModelError(f"{folder}: its encoder cannot be built: {one_line(error)}") from None
 
 
 def load_encoder(name: str | Path) -> tuple[PreTrainedModel, str | Path]:
@@ -105,7 +105,7 @@ def load_encoder(name: str | Path) -> tuple[PreTrainedModel, str | Path]:
         The encoder, and the folder or the name that it was loaded from.
 
     Raises:
-        InvalidModel: There is no such encoder, it has only pickled weights, it runs code of its
+        ModelError: There is no such encoder, it has only pickled weights, it runs code of its
             own, or its weights are not those that its configuration asks for.
     """
     from transformers import AutoConfig, AutoModel
@@ -129,11 +129,11 @@ def load_encoder(name: str | Path) -> tuple[PreTrainedModel, str | Path]:
                 ignore_mismatched_sizes=True,  # they are reported below
                 output_loading_info=True,
             )
-    except InvalidModel:
+    except ModelError:
         raise
     except Exception as error:  # of the hub, of the network, of files, of configurations
         missing = "" if folder is not None else "there is no such folder, and from the hub it "
-        raise InvalidModel(
+        raise ModelError(
             f"{name}: {missing}cannot be loaded as an encoder: {one_line(error)}"
         ) from None
     _check_loaded(info, encoder.base_model_prefix, source)
@@ -141,9 +141,9 @@ def load_encoder(name: str | Path) -> tuple[PreTrainedModel, str | Path]:
 
 
 def _check_config(data: Any, source: str | Path) -> None:
-    """Raise `InvalidModel` if this is not the configuration of an encoder."""
+    """Raise `ModelError` if this is not the configuration of an encoder."""
     if isinstance(data, dict) and KEY in data:
-        raise InvalidModel(
+        raise ModelError(
             f"{source}: is a discotag model, not an encoder; to go on training it, use "
             f"--from {source}"
         )
@@ -151,7 +151,7 @@ def _check_config(data: Any, source: str | Path) -> None:
 
 
 def _check_numbers(data: Any, path: Path) -> None:
-    """Raise `InvalidModel` if a whole number in a configuration is too large to be one of size."""
+    """Raise `ModelError` if a whole number in a configuration is too large to be one of size."""
     waiting: list[tuple[str, Any]] = [("", data)]
     while waiting:
         name, value = waiting.pop()
@@ -160,11 +160,11 @@ def _check_numbers(data: Any, path: Path) -> None:
         elif isinstance(value, list):
             waiting += [(name, each) for each in value]
         elif isinstance(value, int) and abs(value) > LARGEST_NUMBER:
-            raise InvalidModel(f"{path}: {name} is {value:.3g}, but may be {LARGEST_NUMBER:,}")
+            raise ModelError(f"{path}: {name} is {value:.3g}, but may be {LARGEST_NUMBER:,}")
 
 
 def _check_size(config: Any, path: Path, weights: int | None) -> None:
-    """Raise `InvalidModel` if a configuration asks for too many tensors or weights.
+    """Raise `ModelError` if a configuration asks for too many tensors or weights.
 
     The encoder is built without memory for its weights, and no further than the bound.
     """
@@ -176,7 +176,7 @@ def _check_size(config: Any, path: Path, weights: int | None) -> None:
         each.numel() for name, each in encoder.named_parameters() if POOLER not in name.split(".")
     )
     if weights is not None and asked > weights:
-        raise InvalidModel(
+        raise ModelError(
             f"{path}: asks for an encoder of {asked:,} weights, but the file of weights has "
             f"{weights:,}"
         )
@@ -191,7 +191,7 @@ def _bounded(path: Path) -> Iterator[None]:
         nonlocal number
         number += get_ident() == thread
         if number > MOST_TENSORS:
-            raise InvalidModel(f"{path}: asks for an encoder of more than {MOST_TENSORS:,} tensors")
+            raise ModelError(f"{path}: asks for an encoder of more than {MOST_TENSORS:,} tensors")
 
     handle = register_module_parameter_registration_hook(count)
     try:
@@ -201,7 +201,7 @@ def _bounded(path: Path) -> Iterator[None]:
 
 
 def _check_loaded(info: dict[str, Any], prefix: str, source: str | Path) -> None:
-    """Raise `InvalidModel` if weights do not fit, are missing, or are left over.
+    """Raise `ModelError` if weights do not fit, are missing, or are left over.
 
     Poolers may be missing, and poolers and heads left over.
     """
@@ -221,14 +221,14 @@ def _check_loaded(info: dict[str, Any], prefix: str, source: str | Path) -> None
 
 
 def check_names(problems: dict[str, list[str]], message: str) -> None:
-    """Raise `InvalidModel` if there are weights with a problem, and list the first of them."""
+    """Raise `ModelError` if there are weights with a problem, and list the first of them."""
     found = [
         f"{len(names)} {problem} ({_listed(sorted(names))})"
         for problem, names in problems.items()
         if names
     ]
     if found:
-        raise InvalidModel(f"{message}: {', '.join(found)}")
+        raise ModelError(f"{message}: {', '.join(found)}")
 
 
 def _listed(names: Sequence[str]) -> str:

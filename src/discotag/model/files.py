@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-from discotag.errors import DiscotagError
+from discotag.errors import DiscotagError, InputError
 from discotag.model.config import KEY, ModelConfig
 from discotag.model.model_card import card
 from discotag.model.tokenizer import WordTokenizer
@@ -51,7 +51,7 @@ MOST_OF_MESSAGE: Final = 300
 """Characters of what a library says of an error: some list all that they know."""
 
 
-class InvalidModel(DiscotagError):
+class ModelError(InputError):
     """A folder that holds no model, or one that cannot be used."""
 
 
@@ -59,43 +59,43 @@ def read_json(folder: Path) -> Any:
     """Return what the `config.json` of a folder holds.
 
     Raises:
-        InvalidModel: It cannot be read, or is not JSON.
+        ModelError: It cannot be read, or is not JSON.
     """
     path = folder / CONFIG
     if not folder.is_dir():
-        raise InvalidModel(f"{folder}: there is no such folder")
+        raise ModelError(f"{folder}: there is no such folder")
     try:
         if path.stat().st_size > MOST_CONFIG_BYTES:
-            raise InvalidModel(f"{path}: is larger than {MOST_CONFIG_BYTES >> 20} MB")
+            raise ModelError(f"{path}: is larger than {MOST_CONFIG_BYTES >> 20} MB")
         return json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         inner = folder / "model"  # where a training leaves it
         hint = f"; the model is in {inner}" if (inner / CONFIG).is_file() else ""
-        raise InvalidModel(f"{folder}: not a model: it has no {CONFIG}{hint}") from None
+        raise ModelError(f"{folder}: not a model: it has no {CONFIG}{hint}") from None
     except (OSError, ValueError, RecursionError) as error:
-        raise InvalidModel(f"{path}: cannot be read: {error}") from None
+        raise ModelError(f"{path}: cannot be read: {error}") from None
 
 
 def read_config(folder: Path) -> tuple[dict[str, Any], ModelConfig]:
     """Return the encoder's configuration and discotag's, from the `config.json` of a folder.
 
     Raises:
-        InvalidModel: It is missing, not JSON, not discotag's, or asks for what cannot be.
+        ModelError: It is missing, not JSON, not discotag's, or asks for what cannot be.
     """
     data = read_json(folder)
     path = folder / CONFIG
     if not isinstance(data, dict) or KEY not in data:
-        raise InvalidModel(
+        raise ModelError(
             f"{path}: not a discotag model: it has no key {KEY!r}; "
             "an encoder becomes one by training: discotag train"
         )
     try:
         config = ModelConfig.from_data(data.pop(KEY))
     except DiscotagError as error:
-        raise InvalidModel(f"{path}: {error}") from None
+        raise ModelError(f"{path}: {error}") from None
     positions = data.get("max_position_embeddings")
     if type(positions) is int and 0 < positions < config.window:
-        raise InvalidModel(
+        raise ModelError(
             f"{path}: the window of {config.window} subwords is longer than the encoder's "
             f"max_position_embeddings, {positions}"
         )
@@ -114,17 +114,17 @@ def write_texts(
 
 
 def check_weights(folder: Path) -> Path:
-    """Return the file of weights; raise `InvalidModel` if there is none, or only a pickled one."""
+    """Return the file of weights; raise `ModelError` if there is none, or only a pickled one."""
     path = folder / WEIGHTS
     if path.is_file():
         return path
     pickled = sorted(each.name for each in folder.iterdir() if each.suffix in PICKLES)
     if pickled:
-        raise InvalidModel(
+        raise ModelError(
             f"{folder}: has {pickled[0]}, which may run code when read, and no {WEIGHTS}; "
             "save the model as safetensors"
         )
-    raise InvalidModel(f"{folder}: has no {WEIGHTS}")
+    raise ModelError(f"{folder}: has no {WEIGHTS}")
 
 
 def most_exact(folder: Path) -> Path:
@@ -137,17 +137,17 @@ def find_model(name: str | Path | None) -> Path:
     """Return the folder of a model, which is fetched from the hub if need be.
 
     Raises:
-        InvalidModel: There is no such folder, and no such model on the hub.
+        ModelError: There is no such folder, and no such model on the hub.
     """
     if name is None or str(name) == BUNDLED_NAME:
         if not (BUNDLED / CONFIG).is_file():
-            raise InvalidModel("this installation has no model of its own; give a folder")
+            raise ModelError("this installation has no model of its own; give a folder")
         return BUNDLED
     folder = find_folder(name, HUB_NAME)
     if folder is not None:
         return folder
     if find_spec("huggingface_hub") is None:
-        raise InvalidModel(
+        raise ModelError(
             f"{name}: there is no such folder, and to look on the hub needs huggingface_hub: "
             "pip install huggingface_hub"
         )
@@ -156,7 +156,7 @@ def find_model(name: str | Path | None) -> Path:
     try:
         return Path(snapshot_download(str(name), allow_patterns=list(FILES)))
     except Exception as error:  # of the network, of the hub, of the disk
-        raise InvalidModel(
+        raise ModelError(
             f"{name}: there is no such folder, and it could not be fetched from the hub "
             f"(offline?): {one_line(error)}"
         ) from None
@@ -168,7 +168,7 @@ def find_folder(name: str | Path, hub_name: re.Pattern[str]) -> Path | None:
     A `Path` is always a folder.
 
     Raises:
-        InvalidModel: It is a path, and there is no folder there.
+        ModelError: It is a path, and there is no folder there.
     """
     try:
         folder = Path(name).expanduser()
@@ -179,9 +179,9 @@ def find_folder(name: str | Path, hub_name: re.Pattern[str]) -> Path | None:
     except (OSError, ValueError, RuntimeError):  # too long for a name, NUL in it, ~nobody
         is_file, inside = False, True
     if is_file:
-        raise InvalidModel(f"{name}: is a file; give the folder of a model")
+        raise ModelError(f"{name}: is a file; give the folder of a model")
     if inside or isinstance(name, Path) or not hub_name.fullmatch(name):
-        raise InvalidModel(f"{name}: there is no such folder")
+        raise ModelError(f"{name}: there is no such folder")
     return None
 
 
@@ -198,7 +198,7 @@ def copy_model(source: Path, target: Path) -> None:
 def push(save: Callable[[Path], None], name: str, *, private: bool) -> str:
     """Put what `save` writes to a folder on the Hugging Face hub, and return its address."""
     if find_spec("huggingface_hub") is None:
-        raise InvalidModel("push_to_hub needs huggingface_hub: pip install huggingface_hub")
+        raise ModelError("push_to_hub needs huggingface_hub: pip install huggingface_hub")
     from huggingface_hub import HfApi
 
     with tempfile.TemporaryDirectory() as folder:
@@ -208,7 +208,7 @@ def push(save: Callable[[Path], None], name: str, *, private: bool) -> str:
             address = api.create_repo(name, private=private, exist_ok=True)
             api.upload_folder(repo_id=name, folder_path=folder)
         except Exception as error:  # of the network, of the hub, of the name
-            raise InvalidModel(f"{name}: cannot be put on the hub: {one_line(error)}") from None
+            raise ModelError(f"{name}: cannot be put on the hub: {one_line(error)}") from None
     return str(address)
 
 

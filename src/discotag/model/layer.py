@@ -10,13 +10,13 @@ from typing import Any, Final, TypeVar, cast
 import torch
 from torch import Tensor, nn
 
-from discotag.errors import DiscotagError
+from discotag.errors import DiscotagError, InputError
 from discotag.inference import gold as gold_module
 from discotag.inference.backends import torch_backend as backend
 from discotag.inference.gold import GoldBatch, collate_gold, gold_scores
 from discotag.mentions import Mention, check_inside
 from discotag.model.objectives import Objective
-from discotag.scheme import Scheme, UnknownLabel
+from discotag.scheme import Scheme, UnknownLabelError
 
 REDUCTIONS: Final = ("mean", "word_mean", "sum", "none")
 
@@ -44,7 +44,7 @@ def _in_sentence(row: int) -> Iterator[None]:
         raise
 
 
-class InvalidScores(DiscotagError):
+class ScoresError(InputError):
     """Scores, masks or gold of the wrong shape or kind, or that no tag sequence can have."""
 
 
@@ -60,7 +60,7 @@ class TaggingLayer(nn.Module):
         arc_weights: Learn a weight for each arc of the grammar, as a CRF does for its transitions;
             the paper has none.
         check: Look for NaN and for sentences that no sequence is possible for, and raise
-            `InvalidScores`. It makes a GPU wait for its results; without it such sentences get
+            `ScoresError`. It makes a GPU wait for its results; without it such sentences get
             whatever comes out.
 
     Example:
@@ -127,7 +127,7 @@ class TaggingLayer(nn.Module):
         log-probabilities.
         """
         if k < 1:
-            raise InvalidScores(f"k must be at least 1, got {k}")
+            raise ScoresError(f"k must be at least 1, got {k}")
         mask = self._checked(scores, mask)
         tags, best = backend.k_best(self.scheme.grammar, scores, mask, self.arc_weights, k)
         self._check_possible(best[:, 0])
@@ -144,7 +144,7 @@ class TaggingLayer(nn.Module):
     ) -> Tensor:
         """Sequences drawn by their probability, (batch, number, words); -1 under no mask."""
         if number < 1:
-            raise InvalidScores(f"number must be at least 1, got {number}")
+            raise ScoresError(f"number must be at least 1, got {number}")
         mask = self._checked(scores, mask)
         tags, total = backend.sample(
             self.scheme.grammar, scores, mask, self.arc_weights, number, generator
@@ -197,7 +197,7 @@ class TaggingLayer(nn.Module):
                     check_inside(mention, lengths[row])
                     if mention.label not in self.scheme.labels:
                         known = " ".join(self.scheme.labels)
-                        raise UnknownLabel(f"the label of {mention} is none of {known}")
+                        raise UnknownLabelError(f"the label of {mention} is none of {known}")
         if order is not None:  # words to the left, holes to the right
             scores = scores.gather(1, order[..., None].expand_as(scores))
         found = backend.mention_probabilities(
@@ -236,22 +236,20 @@ class TaggingLayer(nn.Module):
                 slots of its whole mention set; where they contradict each other they name none.
 
         Raises:
-            Incompatible: Gold mentions do not fit the scheme; `Scheme.problems` tells before.
-            IllFormed: Gold tags break a rule.
+            IncompatibleError: Gold mentions do not fit the scheme; `Scheme.problems` tells before.
+            IllFormedError: Gold tags break a rule.
         """
         if objective not in list(Objective):
-            raise InvalidScores(
-                f"objective must be one of {', '.join(Objective)}, got {objective!r}"
-            )
+            raise ScoresError(f"objective must be one of {', '.join(Objective)}, got {objective!r}")
         objective = Objective(objective)
         if reduction not in REDUCTIONS:
-            raise InvalidScores(
+            raise ScoresError(
                 f"reduction must be one of {', '.join(REDUCTIONS)}, got {reduction!r}"
             )
         if objective.uses_lexicon and known_slots is None:
-            raise InvalidScores(f"{objective} needs known_slots")
+            raise ScoresError(f"{objective} needs known_slots")
         if objective in (Objective.SOFT_EM, Objective.HARD_EM) and known_slots is not None:
-            raise InvalidScores(f"{objective} takes no known_slots; weakly_{objective} does")
+            raise ScoresError(f"{objective} takes no known_slots; weakly_{objective} does")
         mask = self._checked(scores, mask)
         scores = self.levelled(scores)
         total = backend.log_partition(self.scheme.grammar, scores, mask, self.arc_weights)
@@ -261,7 +259,7 @@ class TaggingLayer(nn.Module):
         if known_slots is not None:
             self._check_number("known slots", known_slots, scores)
         if isinstance(gold, Tensor) and gold.shape != scores.shape[:2]:
-            raise InvalidScores(
+            raise ScoresError(
                 f"gold tags must have shape {tuple(scores.shape[:2])}, got {tuple(gold.shape)}"
             )
         batch = self._gold(gold, mask, lengths, objective, known_slots)
@@ -333,7 +331,7 @@ class TaggingLayer(nn.Module):
     def _known(self, slots: Mapping[int, int], length: int) -> frozenset[tuple[int, int]]:
         for word, slot in slots.items():
             if word not in range(length) or slot not in range(self.scheme.slots):
-                raise InvalidScores(
+                raise ScoresError(
                     f"known slot {word!r}: {slot!r}: words count from 0 to {length - 1}, "
                     f"slots from 0 to {self.scheme.slots - 1}"
                 )
@@ -363,18 +361,18 @@ class TaggingLayer(nn.Module):
         return mask.sum(1).tolist(), order
 
     def _checked(self, scores: Tensor, mask: Tensor | None) -> Tensor | None:
-        """The mask as the backends want it; raises `InvalidScores`."""
+        """The mask as the backends want it; raises `ScoresError`."""
         tags = len(self.scheme.tags)
         if not isinstance(scores, Tensor) or not isinstance(mask, Tensor | None):
-            raise InvalidScores("scores and mask must be tensors")
+            raise ScoresError("scores and mask must be tensors")
         if scores.ndim != 3 or scores.shape[2] != tags or not scores.is_floating_point():
-            raise InvalidScores(
+            raise ScoresError(
                 f"scores must be floats of shape (batch, words, {tags}), "
                 f"got {scores.dtype} of shape {tuple(scores.shape)}"
             )
         if mask is not None:
             if mask.shape != scores.shape[:2]:
-                raise InvalidScores(
+                raise ScoresError(
                     f"the mask must have shape {tuple(scores.shape[:2])}, got {tuple(mask.shape)}"
                 )
             mask = mask.to(device=scores.device, dtype=torch.bool)
@@ -387,7 +385,7 @@ class TaggingLayer(nn.Module):
             if bool(bad.any()):
                 sentence, word, tag = bad.nonzero()[0].tolist()
                 value = scores[sentence, word, tag].item()
-                raise InvalidScores(
+                raise ScoresError(
                     f"sentence {sentence}, position {word}, tag {self.scheme.tags[tag]}: "
                     f"the score is {value}; scores must be numbers or -inf"
                 )
@@ -399,11 +397,11 @@ class TaggingLayer(nn.Module):
             impossible = ~values.detach().isfinite()
             if bool(impossible.any()):
                 sentence = impossible.nonzero()[0].item()
-                raise InvalidScores(
+                raise ScoresError(
                     f"sentence {sentence}: no well-formed tag sequence has a finite score; "
                     "too many of its scores are -inf, or they or the weights of arcs are too large"
                 )
 
     def _check_number(self, name: str, given: Sequence[object] | Tensor, scores: Tensor) -> None:
         if len(given) != len(scores):
-            raise InvalidScores(f"{len(scores)} sentences have scores, but {len(given)} {name}")
+            raise ScoresError(f"{len(scores)} sentences have scores, but {len(given)} {name}")

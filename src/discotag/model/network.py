@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Final
 import torch
 from torch import Tensor, nn
 
-from discotag.model.config import InvalidConfig, ModelConfig
+from discotag.model.config import ConfigError, ModelConfig
 from discotag.model.encoder import build_encoder, check_names, count_weights, load_encoder
 from discotag.model.files import (
     CONFIG,
     TOKENIZER,
     WEIGHTS,
-    InvalidModel,
+    ModelError,
     most_exact,
     one_line,
     read_config,
     write_texts,
 )
 from discotag.model.layer import TaggingLayer
-from discotag.model.tokenizer import InvalidTokenizer, WordTokenizer
+from discotag.model.tokenizer import TokenizerError, WordTokenizer
 from discotag.scheme import SchemeError
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Network(nn.Module):
         tokenizer: The text of a `tokenizer.json`.
 
     Raises:
-        InvalidModel: The encoder wants more than subwords, or takes too few of them.
+        ModelError: The encoder wants more than subwords, or takes too few of them.
 
     Attributes:
         config: With windows that fit the encoder.
@@ -54,7 +54,7 @@ class Network(nn.Module):
         super().__init__()
         if encoder.config.is_encoder_decoder or not hasattr(encoder.config, "hidden_size"):
             kind = encoder.config.model_type
-            raise InvalidModel(f"{kind} is not an encoder of text; take one like BERT or DeBERTa")
+            raise ModelError(f"{kind} is not an encoder of text; take one like BERT or DeBERTa")
         if getattr(encoder, "pooler", None) is not None:
             encoder.pooler = None  # type: ignore[assignment]
         self.config = _fitted(config, encoder)
@@ -112,7 +112,7 @@ class Network(nn.Module):
             config: Of the network; `encoder` is filled in, if it is None, by the name.
 
         Raises:
-            InvalidModel: There is no such encoder, or only one with pickled weights, or one that
+            ModelError: There is no such encoder, or only one with pickled weights, or one that
                 runs code of its own, or one with weights missing or left over.
         """
         encoder, source = load_encoder(name)
@@ -121,8 +121,8 @@ class Network(nn.Module):
             config = replace(config, encoder=shown)
         try:
             return cls(encoder, config, _tokenizer_of(source))
-        except InvalidTokenizer as error:
-            raise InvalidModel(f"{source}: its tokenizer: {error}") from None
+        except TokenizerError as error:
+            raise ModelError(f"{source}: its tokenizer: {error}") from None
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Write `config.json`, `model.safetensors`, `tokenizer.json` and the card, `README.md`."""
@@ -146,7 +146,7 @@ class Network(nn.Module):
             config: Instead of the model's own, with the same scheme.
 
         Raises:
-            InvalidModel: A file is missing, damaged or does not fit the others.
+            ModelError: A file is missing, damaged or does not fit the others.
         """
         from safetensors import SafetensorError
         from safetensors.torch import load_model
@@ -161,13 +161,13 @@ class Network(nn.Module):
         try:
             tokenizer = (folder / TOKENIZER).read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise InvalidModel(f"{folder}: {TOKENIZER} cannot be read: {error}") from None
+            raise ModelError(f"{folder}: {TOKENIZER} cannot be read: {error}") from None
         try:
             network = cls(encoder, config or own, tokenizer)
-        except InvalidTokenizer as error:
-            raise InvalidModel(f"{folder / TOKENIZER}: {error}") from None
+        except TokenizerError as error:
+            raise ModelError(f"{folder / TOKENIZER}: {error}") from None
         except SchemeError as error:
-            raise InvalidModel(f"{folder / CONFIG}: {error}") from None
+            raise ModelError(f"{folder / CONFIG}: {error}") from None
         if exported:
             from discotag.model.restore import restore
 
@@ -176,7 +176,7 @@ class Network(nn.Module):
         try:
             missing, left_over = load_model(network, str(file), strict=False)
         except (RuntimeError, SafetensorError, OSError) as error:
-            raise InvalidModel(f"{file}: does not fit config.json: {one_line(error)}") from None
+            raise ModelError(f"{file}: does not fit config.json: {one_line(error)}") from None
         problems = {"are missing": list(missing), "are left over": list(left_over)}
         check_names(problems, f"{file}: its weights are not those of {CONFIG}")
         return network.eval()
@@ -197,8 +197,8 @@ def _fitted(config: ModelConfig, encoder: PreTrainedModel) -> ModelConfig:
         return config
     try:
         return replace(config, window=most, overlap=min(config.overlap, most // 2))
-    except InvalidConfig:
-        raise InvalidModel(f"the encoder takes only {most} subwords at a time") from None
+    except ConfigError:
+        raise ModelError(f"the encoder takes only {most} subwords at a time") from None
 
 
 def _tokenizer_of(name: str | Path) -> str:
@@ -210,6 +210,4 @@ def _tokenizer_of(name: str | Path) -> str:
     try:
         return str(AutoTokenizer.from_pretrained(name).backend_tokenizer.to_str())
     except (OSError, ValueError, KeyError, AttributeError, ImportError) as error:
-        raise InvalidModel(
-            f"{name}: has no tokenizer that can be used: {one_line(error)}"
-        ) from None
+        raise ModelError(f"{name}: has no tokenizer that can be used: {one_line(error)}") from None

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from discotag.errors import DiscotagError
+from discotag.errors import DiscotagError, InputError
 from discotag.model.config import ModelConfig
 
 MAX_THREADS: Final = 8
@@ -35,7 +35,7 @@ def open_session(path: Path, tags: int, device: str | None = None) -> Any:
         device: `cpu`, or `cuda` where onnxruntime was built for it.
 
     Raises:
-        DiscotagError: The file or the device cannot be used.
+        InputError: The file or the device cannot be used.
     """
     import onnxruntime  # type: ignore[import-untyped]
 
@@ -50,7 +50,7 @@ def open_session(path: Path, tags: int, device: str | None = None) -> Any:
             )
         providers.insert(0, "CUDAExecutionProvider")
     elif device not in (None, "cpu"):
-        raise DiscotagError(f"with onnxruntime the device is cpu or cuda, got {device!r}")
+        raise InputError(f"with onnxruntime the device is cpu or cuda, got {device!r}")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = count_threads()
     options.inter_op_num_threads = 1
@@ -58,16 +58,16 @@ def open_session(path: Path, tags: int, device: str | None = None) -> Any:
     options.enable_mem_pattern = False  # nor do patterns, one for every size of batch
     options.log_severity_level = 3
     if not path.is_file():
-        raise DiscotagError(f"{path}: there is no such file")
+        raise InputError(f"{path}: there is no such file")
     try:
         session = onnxruntime.InferenceSession(path, options, providers=providers)
     except Exception as error:  # of many kinds, none of them public
         line = " ".join(str(error).split())
-        raise DiscotagError(f"{path}: onnxruntime cannot load it: {line}") from None
+        raise InputError(f"{path}: onnxruntime cannot load it: {line}") from None
     names = {each.name for each in session.get_inputs()}
     given = session.get_outputs()[0].shape[-1]
     if names != set(INPUTS) or given != tags:
-        raise DiscotagError(
+        raise InputError(
             f"{path}: takes {', '.join(sorted(names))} and gives {given} tags; it is not an "
             f"export of a model with {tags} tags: discotag export writes one"
         )
@@ -80,7 +80,7 @@ def read_arc_weights(
     """Return the weights of arcs that an exported model has, or None.
 
     Raises:
-        DiscotagError: They are not those that the configuration asks for.
+        InputError: They are not those that the configuration asks for.
     """
     kept = session.get_modelmeta().custom_metadata_map.get(ARC_WEIGHTS)
     arcs = len(config.scheme.grammar.arcs) if config.arc_weights else None
@@ -89,7 +89,7 @@ def read_arc_weights(
     except (ValueError, TypeError, RecursionError):
         weights = np.zeros(0, np.float32)
     if (None if weights is None else weights.shape) != (None if arcs is None else (arcs,)):
-        raise DiscotagError(
+        raise InputError(
             f"{path}: its weights on arcs are not those of config.json, which wants "
             f"{arcs or 'none'}"
         )

@@ -18,7 +18,7 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from discotag.model.eight_bits import MATRIX, SCALES, WHOLE, Numbers, unquantised
-from discotag.model.files import InvalidModel, one_line
+from discotag.model.files import ModelError, one_line
 from discotag.model.onnx_session import INPUTS, open_session, read_arc_weights
 
 if TYPE_CHECKING:
@@ -53,9 +53,9 @@ def restore(network: Network, path: Path) -> None:
     """Give a network the weights of an ONNX file that was exported from one like it.
 
     Raises:
-        InvalidModel: The file does not hold all weights, or the network then gives other scores
+        ModelError: The file does not hold all weights, or the network then gives other scores
             than the file does.
-        DiscotagError: onnxruntime cannot use the file.
+        InputError: onnxruntime cannot use the file.
     """
     session = open_session(path, len(network.config.scheme.tags))
     arrays, operations = _read(path)
@@ -101,8 +101,8 @@ def _difference(network: Network, session: Any) -> float:
     return float(np.abs(ours - theirs)[mask == 1].max(initial=0))
 
 
-def _not_restored(path: Path, reason: str) -> InvalidModel:
-    return InvalidModel(
+def _not_restored(path: Path, reason: str) -> ModelError:
+    return ModelError(
         f"{path}: its weights cannot be brought back to PyTorch: {reason}; use runtime 'onnx' or "
         "'onnx-int8', or the model.safetensors that it was exported from"
     )
@@ -117,7 +117,7 @@ def _read(path: Path) -> tuple[Mapping[str, Numbers], list[tuple[str, Weights]]]
         graph = onnx.load(path, load_external_data=False).graph
         arrays = {each.name: numpy_helper.to_array(each) for each in graph.initializer}
     except Exception as error:  # of protobuf and of onnx, of many kinds
-        raise InvalidModel(f"{path}: onnx cannot read it: {one_line(error)}") from None
+        raise ModelError(f"{path}: onnx cannot read it: {one_line(error)}") from None
     added = {
         name: node.input[1 - place]
         for node in graph.node

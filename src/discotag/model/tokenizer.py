@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Tokenizer
 
-from discotag.errors import DiscotagError
+from discotag.errors import InputError
 from discotag.model.config import ModelConfig
 
 Indices = npt.NDArray[np.int64]
@@ -34,7 +34,7 @@ UNKNOWN: Final = ("[UNK]", "<unk>", "<|endoftext|>", "[PAD]", "<pad>")
 """Subwords that may replace a word that vanishes, where the tokenizer itself does not say."""
 
 
-class InvalidTokenizer(DiscotagError):
+class TokenizerError(InputError):
     """A `tokenizer.json` that cannot be used."""
 
 
@@ -207,7 +207,7 @@ class WordTokenizer:
         config: Says how long windows are.
 
     Raises:
-        InvalidTokenizer: Its special subwords fill a window.
+        TokenizerError: Its special subwords fill a window.
     """
 
     def __init__(self, tokenizer: Tokenizer, config: ModelConfig) -> None:
@@ -220,7 +220,7 @@ class WordTokenizer:
         self.before, self.after = _special_ids(tokenizer)
         self.room = config.window - len(self.before) - len(self.after)
         if self.room < 1:
-            raise InvalidTokenizer(
+            raise TokenizerError(
                 f"its {len(self.before) + len(self.after)} special subwords fill the window of "
                 f"{config.window}"
             )
@@ -235,16 +235,16 @@ class WordTokenizer:
         """Read a `tokenizer.json`.
 
         Raises:
-            InvalidTokenizer: The file does not exist, or cannot be used.
+            TokenizerError: The file does not exist, or cannot be used.
         """
         try:
             text = Path(path).read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise InvalidTokenizer(f"{path}: cannot be read: {error}") from None
+            raise TokenizerError(f"{path}: cannot be read: {error}") from None
         try:
             return cls.from_json(text, config)
-        except InvalidTokenizer as error:
-            raise InvalidTokenizer(f"{path}: {error}") from None
+        except TokenizerError as error:
+            raise TokenizerError(f"{path}: {error}") from None
 
     @classmethod
     def from_json(cls, text: str, config: ModelConfig) -> WordTokenizer:
@@ -253,11 +253,11 @@ class WordTokenizer:
             if '"ByteLevel"' in text:
                 text = _with_prefix_spaces(text)
             return cls(Tokenizer.from_str(text), config)
-        except InvalidTokenizer:
+        except TokenizerError:
             raise
         except Exception as error:  # the library raises plain Exception
             line = " ".join(str(error).split()) or type(error).__name__
-            raise InvalidTokenizer(f"not a tokenizer that can be read: {line}") from None
+            raise TokenizerError(f"not a tokenizer that can be read: {line}") from None
 
     def fit_encoder(self, vocabulary: object, pad_id: object) -> None:
         """Take the encoder's subword of padding, and check that the encoder knows all subwords.
@@ -267,7 +267,7 @@ class WordTokenizer:
             pad_id: The encoder's own, by which some count positions; None for the tokenizer's.
 
         Raises:
-            InvalidTokenizer: A subword that text can give is beyond the encoder's vocabulary.
+            TokenizerError: A subword that text can give is beyond the encoder's vocabulary.
         """
         if type(pad_id) is int:
             self.pad_id = pad_id
@@ -284,7 +284,7 @@ class WordTokenizer:
         low, high = min(ids), max(ids)
         if low < 0 or high >= vocabulary:
             wrong = low if low < 0 else high
-            raise InvalidTokenizer(
+            raise TokenizerError(
                 f"it gives subword {wrong} ({own.get(wrong, 'a special one')!r}), but the "
                 f"encoder's vocabulary has {vocabulary}: 0 to {vocabulary - 1}"
             )

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from discotag.errors import DiscotagError
+from discotag.errors import InputError
 from discotag.inference.gold import collate_gold, find_gold, gold_scores
 from discotag.inference.toolbox import Array
 from discotag.mentions import Mention
@@ -116,7 +116,7 @@ class Decoder:
             For each sentence that has mentions, by its row, these.
 
         Raises:
-            DiscotagError: A score is not a number.
+            InputError: A score is not a number.
         """
         mask = self._mask(scores, lengths)
         tags, best = self.backend.best_tags(self.scheme.grammar, scores, mask, self.weights)
@@ -217,6 +217,6 @@ class Decoder:
 
 def _check(values: Numbers) -> None:
     if not np.isfinite(values).all():
-        raise DiscotagError(
+        raise InputError(
             "the model gives scores that are not numbers; its weights are damaged, or too large"
         )

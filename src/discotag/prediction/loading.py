@@ -12,13 +12,13 @@ from discotag.model.files import (
     RUNTIMES,
     TOKENIZER,
     WEIGHTS,
-    InvalidModel,
+    ModelError,
     check_weights,
     find_model,
     most_exact,
     read_config,
 )
-from discotag.model.tokenizer import InvalidTokenizer, WordTokenizer
+from discotag.model.tokenizer import TokenizerError, WordTokenizer
 from discotag.prediction.runtimes import OnnxRuntime, TorchRuntime, check_device
 from discotag.prediction.tagger import Origin, Tagger
 from discotag.scheme import SchemeError
@@ -62,21 +62,21 @@ def load(
         splitter: How text becomes sentences and words.
 
     Raises:
-        InvalidModel: There is no such model, or a file of it is missing or damaged.
+        ModelError: There is no such model, or a file of it is missing or damaged.
 
     Example:
         >>> load("no/such/folder")
         Traceback (most recent call last):
-        discotag.model.files.InvalidModel: no/such/folder: there is no such folder
+        discotag.model.files.ModelError: no/such/folder: there is no such folder
     """
     if runtime is not None and runtime not in RUNTIMES:
-        raise InvalidModel(f"runtime must be one of {', '.join(RUNTIMES)}, got {runtime!r}")
+        raise ModelError(f"runtime must be one of {', '.join(RUNTIMES)}, got {runtime!r}")
     folder = find_model(name)
     encoder, config = read_config(folder)
     try:
         _ = config.scheme.grammar  # compiled once, and refused if it is too large
     except SchemeError as error:
-        raise InvalidModel(f"{folder / CONFIG}: {error}") from None
+        raise ModelError(f"{folder / CONFIG}: {error}") from None
     choice = choose_runtime(folder, runtime, device)
     logger.info("%s: runtime %s: %s", folder, choice.runtime, choice.reason)
     # Other processes may be in another folder.
@@ -92,8 +92,8 @@ def load(
     tokenizer = WordTokenizer.from_file(folder / TOKENIZER, config)
     try:
         tokenizer.fit_encoder(encoder.get("vocab_size"), encoder.get("pad_token_id"))
-    except InvalidTokenizer as error:
-        raise InvalidModel(f"{folder / TOKENIZER}: {error}") from None
+    except TokenizerError as error:
+        raise ModelError(f"{folder / TOKENIZER}: {error}") from None
     onnx = OnnxRuntime(folder / choice.file, config, choice.runtime, device)
     return Tagger(config, tokenizer, onnx, splitter=splitter, origin=origin)
 
@@ -102,7 +102,7 @@ def choose_runtime(folder: Path, runtime: str | None, device: str | None) -> Cho
     """Choose how to run a model; `load` says by which rule.
 
     Raises:
-        InvalidModel: The folder has no file for it.
+        ModelError: The folder has no file for it.
     """
     if runtime is None and device not in (None, "cpu"):
         file = most_exact(folder).name
@@ -119,12 +119,12 @@ def choose_runtime(folder: Path, runtime: str | None, device: str | None) -> Cho
     if not (folder / file).is_file():
         best = most_exact(folder).name
         advice = "discotag export writes it" if best == WEIGHTS else f"it has {best}"
-        raise InvalidModel(f"{folder}: has no {file} for runtime {runtime!r}; {advice}")
+        raise ModelError(f"{folder}: has no {file} for runtime {runtime!r}; {advice}")
     return Choice(runtime, file, f"it was asked for; weights from {file}")
 
 
 def _check_installed(folder: Path, choice: Choice, device: str | None) -> None:
-    """Raise `InvalidModel` if PyTorch, or what reads the weights for it, is not installed."""
+    """Raise `ModelError` if PyTorch, or what reads the weights for it, is not installed."""
     needed = ["torch", "transformers", *([] if choice.file == WEIGHTS else ["onnx"])]
     missing = [name for name in needed if find_spec(name) is None]
     if not missing:
@@ -136,7 +136,7 @@ def _check_installed(folder: Path, choice: Choice, device: str | None) -> None:
         hint = "or leave out the device to predict on the CPU"
     else:
         hint = "or export the model where PyTorch is installed: discotag export"
-    raise InvalidModel(
+    raise ModelError(
         f"{folder}: runtime 'torch' ({choice.reason}) needs {', '.join(missing)}: "
         f"pip install 'discotag[train]'; {hint}"
     )

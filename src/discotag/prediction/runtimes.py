@@ -87,7 +87,7 @@ class OnnxRuntime:
         device: `cpu`, or `cuda` where onnxruntime was built for it.
 
     Raises:
-        DiscotagError: The file cannot be used.
+        InputError: The file cannot be used.
     """
 
     depth = 1
@@ -139,7 +139,7 @@ class TorchRuntime:
             many thousand sentences.
 
     Raises:
-        DiscotagError: PyTorch cannot use the device.
+        InputError: PyTorch cannot use the device.
     """
 
     name = "torch"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
-from discotag.errors import DiscotagError
+from discotag.errors import DiscotagError, InputError
 from discotag.mentions import Document, Mention, Sentence
 from discotag.model.config import ModelConfig
 from discotag.model.tokenizer import EncodedSentences, Indices, WordTokenizer
@@ -215,13 +215,13 @@ class Tagger:
             of the probabilities of all taggings of its sentence that contain the mention.
 
         Raises:
-            DiscotagError: An argument is out of range, or an item is nothing that can be tagged.
+            InputError: An argument is out of range, or an item is nothing that can be tagged.
         """
         _check_items(items)
         _check_whole("batch_size", batch_size, least=1)
         _check_whole("skip", skip, least=0)
         if not isinstance(min_score, Real) or not 0 <= min_score <= 1:
-            raise DiscotagError(f"min_score must be between 0 and 1, got {min_score!r}")
+            raise InputError(f"min_score must be between 0 and 1, got {min_score!r}")
         portions = self._portions(items, skip)
         tagged = self._tagged(portions, float(min_score), batch_size, True)
         found = (document for portion in tagged for document in portion.wanted)
@@ -298,7 +298,7 @@ class Tagger:
         """Write the model to a folder, from which `load` reads it.
 
         Raises:
-            DiscotagError: The tagger neither has a network nor was loaded from a folder.
+            InputError: The tagger neither has a network nor was loaded from a folder.
         """
         from discotag.model.files import copy_model
 
@@ -319,7 +319,7 @@ class Tagger:
             private: Whether only the owner sees it, if it is new.
 
         Raises:
-            DiscotagError: The hub cannot be reached, or refuses.
+            InputError: The hub cannot be reached, or refuses.
         """
         from discotag.model.files import push
 
@@ -425,7 +425,7 @@ class Tagger:
             return Document((item,))
         if isinstance(item, Sequence) and all(isinstance(word, str) for word in item):
             return Document((Sentence(tuple(item)),))
-        raise DiscotagError(
+        raise InputError(
             f"item {number}: cannot tag {type(item).__name__}: give a text, a list of words, "
             "a Sentence or a Document"
         )
@@ -470,9 +470,9 @@ def _rebuilt(document: Document, mentions: Sequence[Sequence[Mention]]) -> Docum
 def _check_items(items: object) -> None:
     """Raise `DiscotagError` if these are not several items."""
     if isinstance(items, str | Sentence | Document):
-        raise DiscotagError("predict takes several items: give a list, even of one")
+        raise InputError("predict takes several items: give a list, even of one")
     if not isinstance(items, Iterable) or isinstance(items, bytes | Mapping):
-        raise DiscotagError(f"cannot tag {type(items).__name__}: give a text, or a list of items")
+        raise InputError(f"cannot tag {type(items).__name__}: give a text, or a list of items")
 
 
 def _check_whole(name: str, value: object, *, least: int) -> None:
@@ -480,7 +480,7 @@ def _check_whole(name: str, value: object, *, least: int) -> None:
     if value is None:
         return
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-        raise DiscotagError(f"{name} must be at least {least}, a whole number; got {value!r}")
+        raise InputError(f"{name} must be at least {least}, a whole number; got {value!r}")
 
 
 def _unpickled(name: str | None, runtime: str, device: str | None, splitter: Splitter) -> Tagger:

@@ -2,11 +2,11 @@
 
 from discotag.scheme.errors import (
     REASONS,
-    IllFormed,
-    Incompatible,
+    IllFormedError,
+    IncompatibleError,
     SchemeError,
-    UnknownLabel,
-    UnknownTag,
+    UnknownLabelError,
+    UnknownTagError,
 )
 from discotag.scheme.layers import Layers, MentionSet
 from discotag.scheme.rules import Rule
@@ -15,13 +15,13 @@ from discotag.scheme.scheme import NAMINGS, Scheme
 __all__ = [
     "NAMINGS",
     "REASONS",
-    "IllFormed",
-    "Incompatible",
+    "IllFormedError",
+    "IncompatibleError",
     "Layers",
     "MentionSet",
     "Rule",
     "Scheme",
     "SchemeError",
-    "UnknownLabel",
-    "UnknownTag",
+    "UnknownLabelError",
+    "UnknownTagError",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from discotag.errors import DiscotagError
+from discotag.errors import InputError
 from discotag.mentions import Mention
 
 REASONS: Final = {
@@ -20,15 +20,15 @@ REASONS: Final = {
 """The reasons why mentions cannot be encoded, each with an explanation."""
 
 
-class SchemeError(DiscotagError):
+class SchemeError(InputError):
     """A scheme with invalid settings, or one whose grammar would be too large."""
 
 
-class UnknownLabel(DiscotagError):
+class UnknownLabelError(InputError):
     """A mention with a label that the scheme does not have."""
 
 
-class UnknownTag(DiscotagError):
+class UnknownTagError(InputError):
     """A tag that the scheme does not have."""
 
     def __init__(self, position: int, tag: object, known: Iterable[str]) -> None:
@@ -41,7 +41,7 @@ class UnknownTag(DiscotagError):
         return type(self), (self.position, self.tag, self.known)
 
 
-class Incompatible(DiscotagError):
+class IncompatibleError(InputError):
     """Mentions that no tag sequence of the scheme can encode.
 
     Attributes:
@@ -59,7 +59,7 @@ class Incompatible(DiscotagError):
         return type(self), (self.reason, self.mentions)
 
 
-class IllFormed(DiscotagError):
+class IllFormedError(InputError):
     """A tag sequence that breaks a rule of the scheme.
 
     Attributes:

@@ -11,7 +11,7 @@ from math import prod
 from operator import attrgetter
 
 from discotag.mentions import Fragment, Mention
-from discotag.scheme.errors import Incompatible
+from discotag.scheme.errors import IncompatibleError
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Layers:
 
 def find_layers(
     length: int, mentions: Iterable[Mention], slots: int, gap_mentions: bool
-) -> tuple[Layers, list[Incompatible]]:
+) -> tuple[Layers, list[IncompatibleError]]:
     """Group mentions into sets and continuous ones.
 
     Args:
@@ -125,7 +125,7 @@ class Grouping:
         continuous: The continuous mentions that share no words with others, in order.
     """
 
-    groups: tuple[tuple[tuple[Mention, ...], MentionSet | Incompatible], ...]
+    groups: tuple[tuple[tuple[Mention, ...], MentionSet | IncompatibleError], ...]
     continuous: tuple[Mention, ...]
 
     @classmethod
@@ -143,16 +143,18 @@ class Grouping:
                 groups.append((tuple(group), _mention_set(group)))
         return cls(tuple(groups), tuple(continuous))
 
-    def fit(self, length: int, slots: int, gap_mentions: bool) -> tuple[Layers, list[Incompatible]]:
+    def fit(
+        self, length: int, slots: int, gap_mentions: bool
+    ) -> tuple[Layers, list[IncompatibleError]]:
         """Return the layers under a scheme, and what does not fit; see `find_layers`."""
         sets: list[MentionSet] = []
-        problems: list[Incompatible] = []
+        problems: list[IncompatibleError] = []
         for group, found in self.groups:
-            if isinstance(found, Incompatible):
+            if isinstance(found, IncompatibleError):
                 problems.append(found)
                 continue
             if len(found.slots) > slots:
-                problems.append(Incompatible("too_many_slots", group))
+                problems.append(IncompatibleError("too_many_slots", group))
             sets.append(found)
         problems += _crossings(sets, self.continuous, gap_mentions)
         return Layers(length, tuple(sets), self.continuous), problems
@@ -200,13 +202,13 @@ def group_mentions(mentions: Iterable[Mention]) -> list[list[Mention]]:
     return list(groups.values())
 
 
-def _mention_set(group: Sequence[Mention]) -> MentionSet | Incompatible:
+def _mention_set(group: Sequence[Mention]) -> MentionSet | IncompatibleError:
     """Return the mention set that mentions sharing words form, or why they form none."""
     times = Counter(group)
     if len(times) < len(group):
-        return Incompatible("same_words", [m for m, number in times.items() if number > 1])
+        return IncompatibleError("same_words", [m for m, number in times.items() if number > 1])
     if len({mention.label for mention in group}) > 1:
-        return Incompatible("mixed_labels", group)
+        return IncompatibleError("mixed_labels", group)
     # A component is a maximal run of words that belong to exactly the same mentions.
     owners_of_word: dict[int, set[int]] = {}
     for number, mention in enumerate(group):
@@ -222,7 +224,7 @@ def _mention_set(group: Sequence[Mention]) -> MentionSet | Incompatible:
             owners.append(owners_of_word[word])
     sizes = Counter(number for own in owners for number in own)
     if len(set(sizes.values())) > 1:
-        return Incompatible("uneven_components", group)
+        return IncompatibleError("uneven_components", group)
     # Two components share a slot when no mention has both.
     parts: list[list[Fragment]] = []
     owned: list[set[int]] = []  # the mentions that have a component of the slot
@@ -236,18 +238,18 @@ def _mention_set(group: Sequence[Mention]) -> MentionSet | Incompatible:
             parts.append([component])
             owned.append(set(own))
     if len(parts) != sizes[0] or prod(map(len, parts)) != len(group):
-        return Incompatible("not_a_product", group)
+        return IncompatibleError("not_a_product", group)
     return MentionSet(group[0].label, tuple(map(tuple, parts)))
 
 
 def _crossings(
     sets: Sequence[MentionSet], continuous: Sequence[Mention], gap_mentions: bool
-) -> Iterator[Incompatible]:
+) -> Iterator[IncompatibleError]:
     """Yield an error for each mention set with mentions in its span that are not allowed there."""
     furthest: MentionSet | None = None
     for group in sets:
         if furthest is not None and group.start < furthest.end:
-            yield Incompatible("interleaved_sets", [*furthest.mentions, *group.mentions])
+            yield IncompatibleError("interleaved_sets", [*furthest.mentions, *group.mentions])
         if furthest is None or group.end > furthest.end:
             furthest = group
     if gap_mentions:
@@ -256,4 +258,4 @@ def _crossings(
     for group in sets:
         inside = continuous[bisect_left(starts, group.start) : bisect_left(starts, group.end)]
         if inside:
-            yield Incompatible("mention_in_gap", [*group.mentions, *inside])
+            yield IncompatibleError("mention_in_gap", [*group.mentions, *inside])

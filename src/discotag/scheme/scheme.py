@@ -10,9 +10,15 @@ from operator import index
 from typing import Final
 
 from discotag.automata import Automaton
-from discotag.mentions import InvalidSentence, Mention, check_inside
+from discotag.mentions import Mention, SentenceError, check_inside
 from discotag.scheme.coding import Coder
-from discotag.scheme.errors import IllFormed, Incompatible, SchemeError, UnknownLabel, UnknownTag
+from discotag.scheme.errors import (
+    IllFormedError,
+    IncompatibleError,
+    SchemeError,
+    UnknownLabelError,
+    UnknownTagError,
+)
 from discotag.scheme.layers import Layers, find_layers
 from discotag.scheme.rules import Rule, build_grammar, build_rules
 from discotag.scheme.tags import SLOT_NAMES, Tag, tagset
@@ -110,9 +116,9 @@ class Scheme:
         first appearance. A sentence without words has no tags.
 
         Raises:
-            Incompatible: No tag sequence encodes these mentions, or a mention is given twice.
-            InvalidMention: A mention reaches past the last word.
-            UnknownLabel: A mention has a label that the scheme does not have.
+            IncompatibleError: No tag sequence encodes these mentions, or a mention is given twice.
+            MentionError: A mention reaches past the last word.
+            UnknownLabelError: A mention has a label that the scheme does not have.
         """
         return self.write(self.layers(length, mentions))
 
@@ -138,8 +144,8 @@ class Scheme:
         there are n^k.
 
         Raises:
-            IllFormed: The tags break a rule.
-            UnknownTag: A tag is not in the tagset of this scheme.
+            IllFormedError: The tags break a rule.
+            UnknownTagError: A tag is not in the tagset of this scheme.
         """
         return self.read(tags).mentions
 
@@ -150,24 +156,26 @@ class Scheme:
             raise problems[0]
         return layers
 
-    def problems(self, length: int, mentions: Iterable[Mention]) -> list[Incompatible]:
+    def problems(self, length: int, mentions: Iterable[Mention]) -> list[IncompatibleError]:
         """Return an error for each reason why mentions do not fit; none if they do.
 
         There is one for each group of mentions that is not a mention set, and for each set whose
-        span contains mentions that are not allowed there. Raises `InvalidMention` and
-        `UnknownLabel` as `encode` does.
+        span contains mentions that are not allowed there. Raises `MentionError` and
+        `UnknownLabelError` as `encode` does.
         """
         return self._fit(length, mentions)[1]
 
-    def _fit(self, length: int, mentions: Iterable[Mention]) -> tuple[Layers, list[Incompatible]]:
+    def _fit(
+        self, length: int, mentions: Iterable[Mention]
+    ) -> tuple[Layers, list[IncompatibleError]]:
         if index(length) < 0:
-            raise InvalidSentence(f"the number of words must not be negative, got {length}")
+            raise SentenceError(f"the number of words must not be negative, got {length}")
         mentions = list(mentions)
         for mention in mentions:
             check_inside(mention, length)
             if mention.label not in self.labels:
                 known = " ".join(self.labels)
-                raise UnknownLabel(f"the label of {mention} is not one of {known}")
+                raise UnknownLabelError(f"the label of {mention} is not one of {known}")
         return find_layers(length, mentions, self.slots, self.gap_mentions)
 
     def write(self, layers: Layers) -> list[str]:
@@ -177,7 +185,7 @@ class Scheme:
     def read(self, tags: Iterable[str]) -> Layers:
         """Return the two layers that a tag sequence encodes; raises as `decode`."""
         if isinstance(tags, str):
-            raise UnknownTag(0, tags, self.tags)
+            raise UnknownTagError(0, tags, self.tags)
         tags = tuple(tags)
         steps, state = self.grammar.steps, self.grammar.start
         try:
@@ -189,17 +197,17 @@ class Scheme:
             raise self._broken(tags)
         return self._coder.read(tags)
 
-    def _broken(self, tags: Sequence[str]) -> IllFormed | UnknownTag:
+    def _broken(self, tags: Sequence[str]) -> IllFormedError | UnknownTagError:
         """Return the error for the first rule that ill-formed tags break."""
         for position, tag in enumerate(tags):
             if tag not in self.tagset:
-                return UnknownTag(position, tag, self.tags)
+                return UnknownTagError(position, tag, self.tags)
         stops = [(rule.breaks_at(tags), rule) for rule in self.rules]
         # Of several rules that are broken at the same word, min takes the first.
         position, rule = min(
             ((at, rule) for at, rule in stops if at is not None), key=lambda stop: stop[0]
         )
-        return IllFormed(position, rule.number, rule.text, tags[position])
+        return IllFormedError(position, rule.number, rule.text, tags[position])
 
     @cached_property
     def _coder(self) -> Coder:

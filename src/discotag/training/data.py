@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from discotag.errors import DiscotagError
+from discotag.errors import InputError
 from discotag.lexicon import Lexicon
 from discotag.mentions import Mention, Sentence
 from discotag.scheme import Scheme
@@ -57,7 +57,7 @@ def read_sentences(
         known: The labels that there may be, where a model has decided them; empty: any.
 
     Raises:
-        DiscotagError: The corpus cannot be read, has no sentence, or has mentions of labels that
+        InputError: The corpus cannot be read, has no sentence, or has mentions of labels that
             are not known.
     """
     from discotag import corpora
@@ -68,11 +68,11 @@ def read_sentences(
         for sentence in document.sentences
     ]
     if not any(sentence.words for sentence in sentences):
-        raise DiscotagError(f"{path}: there is no sentence in it")
+        raise InputError(f"{path}: there is no sentence in it")
     other = [label for label in find_labels(sentences) if known and label not in known]
     if known and other:
         wanted = " ".join(f"--label {label}" for label in known)
-        raise DiscotagError(
+        raise InputError(
             f"{path}: has mentions of {', '.join(other)}, but the model to continue from knows "
             f"only {', '.join(known)}; {wanted} leaves the others out"
         )

@@ -16,7 +16,7 @@ from time import monotonic
 from typing import Any, Final
 
 from discotag.corpora.jobs import locked
-from discotag.errors import DiscotagError
+from discotag.errors import DiscotagError, InputError
 from discotag.mentions import Sentence
 from discotag.model.config import ModelConfig
 from discotag.model.files import (
@@ -111,17 +111,17 @@ def choose(
             the sentences.
 
     Raises:
-        DiscotagError: There is no mention to learn from, or no sentence fits.
+        InputError: There is no mention to learn from, or no sentence fits.
     """
     labels = settings.labels or find_labels(sentences)
     if not any(each.mentions for each in sentences):
         wanted = f" of the labels {', '.join(labels)}" if labels else ""
-        raise DiscotagError(f"the training data has no mention{wanted}: nothing can be learned")
+        raise InputError(f"the training data has no mention{wanted}: nothing can be learned")
     if scheme is None:
         scheme = settings.scheme(labels)
     kept, left_out = fitting(sentences, scheme)
     if not any(each.mentions for each in kept):
-        raise DiscotagError("no sentence with a mention fits the scheme; use more slots")
+        raise InputError("no sentence with a mention fits the scheme; use more slots")
     kept = balanced(kept, settings.without_mentions, settings.seed)
     new: list[Sentence] = []
     if settings.augment:
@@ -141,7 +141,7 @@ def run(sources: Sources, settings: Settings, out: Path, listener: Listener) -> 
 
     Raises:
         RunError: The folder holds another run or a finished one, or cannot be written to.
-        DiscotagError: The data or the encoder cannot be used.
+        InputError: The data or the encoder cannot be used.
     """
     if os.environ.get("RANK", "0") != "0":
         return _run(sources, settings, out, listener, main=False)
@@ -172,7 +172,7 @@ def _run(
     dev = read_sentences(sources.dev, settings.labels, known)
     learned = material.scheme.labels
     if not any(mention.label in learned for each in dev for mention in each.mentions):
-        raise DiscotagError(
+        raise InputError(
             f"{sources.dev}: it has no mention of {', '.join(learned)} to choose the best epoch by"
         )
     test = None
@@ -200,7 +200,7 @@ def find_continued(settings: Settings) -> ModelConfig | None:
     """Return the configuration of the model to continue from, if there is one.
 
     Raises:
-        DiscotagError: There is no such model, or the settings contradict it.
+        InputError: There is no such model, or the settings contradict it.
     """
     if not settings.from_model:
         return None
@@ -213,7 +213,7 @@ def find_digests(sources: Sources, settings: Settings) -> dict[str, list[str]]:
     """Return hashes of all that a training reads: the same data may have moved.
 
     Raises:
-        DiscotagError: A file or a folder is missing.
+        InputError: A file or a folder is missing.
     """
     named = {
         "train": [sources.train],
@@ -236,10 +236,10 @@ def _taught(sources: Sources, settings: Settings, material: Material) -> tuple[A
     """What teachers say of all sentences, and the sentences that only they know."""
     if not sources.teachers:
         if sources.unlabelled:
-            raise DiscotagError("unlabelled text needs a teacher: give --distil too")
+            raise InputError("unlabelled text needs a teacher: give --distil too")
         return None, []
     if settings.arc_weights:
-        raise DiscotagError("a network with weights on arcs cannot learn from teachers")
+        raise InputError("a network with weights on arcs cannot learn from teachers")
     from discotag.training.teachers import teach
 
     texts = [each for path in sources.unlabelled for each in read_sentences(path)]

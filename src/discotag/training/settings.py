@@ -9,7 +9,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Final, get_args, get_origin, get_type_hints
 
-from discotag.errors import DiscotagError
+from discotag.errors import DiscotagError, InputError
 from discotag.model.config import LEAST_WINDOW, MOST_WINDOW, ModelConfig
 from discotag.scheme import Scheme
 from discotag.scheme.scheme import NAMINGS
@@ -26,7 +26,7 @@ CONTINUED: Final = ("slots", "naming", "gap_mentions", "arc_weights")
 PRECISIONS: Final = ("auto", "bf16", "float32")
 
 
-class InvalidSettings(DiscotagError):
+class SettingsError(InputError):
     """A setting that does not exist, or a value that it cannot have."""
 
 
@@ -68,7 +68,7 @@ class Settings:
             as `wandb`; TensorBoard is written to where it is installed.
 
     Raises:
-        InvalidSettings: A value is out of range.
+        SettingsError: A value is out of range.
 
     Example:
         >>> Settings(objective="soft_em").scheme(["ADR"]).naming
@@ -117,26 +117,26 @@ class Settings:
         ):
             if getattr(self, name) not in known:
                 given = getattr(self, name)
-                raise InvalidSettings(f"{name} is one of {', '.join(known)}; got {given!r}")
+                raise SettingsError(f"{name} is one of {', '.join(known)}; got {given!r}")
         for name, (least, most) in RANGES.items():
             given = getattr(self, name)
             if not least <= given <= most:
                 span = f"from {least} to {most}" if most < UNBOUNDED else f"at least {least}"
-                raise InvalidSettings(f"{name} is a number {span}; got {given}")
+                raise SettingsError(f"{name} is a number {span}; got {given}")
         if self.from_model and self.encoder:
-            raise InvalidSettings(
+            raise SettingsError(
                 f"from_model is {self.from_model!r}, which has an encoder; leave out encoder, "
                 f"{self.encoder!r}"
             )
         if not self.from_model and not self.encoder:
             object.__setattr__(self, "encoder", DEFAULT_ENCODER)
         if self.latent and self.naming == "structural":
-            raise InvalidSettings(
+            raise SettingsError(
                 f"{self.objective} looks for the names of slots, so naming must be semantic; "
                 "for structural naming use nll"
             )
         if self.objective == "nll" and self.naming == "semantic":
-            raise InvalidSettings("nll has one naming of slots, so naming must be structural")
+            raise SettingsError("nll has one naming of slots, so naming must be structural")
         self.scheme(self.labels or ("label",))  # slots out of range
 
     @property
@@ -179,7 +179,7 @@ def make_settings(file: Path | None, flags: Mapping[str, object]) -> Settings:
     With a model to continue from, what is not given is as in that model.
 
     Raises:
-        InvalidSettings: The file or the model cannot be read, or a setting is wrong.
+        SettingsError: The file or the model cannot be read, or a setting is wrong.
     """
     given = {} if file is None else _from_yaml(file)
     given |= {name: value for name, value in flags.items() if value is not None}
@@ -192,7 +192,7 @@ def make_settings(file: Path | None, flags: Mapping[str, object]) -> Settings:
         return Settings(**given)
     except DiscotagError as error:
         where = "" if file is None else f"{file}: "
-        raise InvalidSettings(f"{where}{error}") from None
+        raise SettingsError(f"{where}{error}") from None
 
 
 def _of_model(config: ModelConfig) -> dict[str, Any]:
@@ -211,17 +211,17 @@ def _of_model(config: ModelConfig) -> dict[str, Any]:
 
 
 def check_continues(settings: Settings, config: ModelConfig) -> None:
-    """Raise `InvalidSettings` if settings contradict the model that is continued."""
+    """Raise `SettingsError` if settings contradict the model that is continued."""
     decided = _of_model(config)
     other = [name for name in CONTINUED if getattr(settings, name) != decided[name]]
     if other:
         differences = ", ".join(
             f"{name} is {decided[name]!r} in it, not {getattr(settings, name)!r}" for name in other
         )
-        raise InvalidSettings(f"{settings.from_model}: cannot be continued so: {differences}")
+        raise SettingsError(f"{settings.from_model}: cannot be continued so: {differences}")
     known = config.scheme.labels
     if settings.labels and set(settings.labels) != set(known):
-        raise InvalidSettings(
+        raise SettingsError(
             f"{settings.from_model}: its labels are {', '.join(known)}, not "
             f"{', '.join(settings.labels)}; leave out the labels, or give the same"
         )
@@ -231,7 +231,7 @@ def _from_yaml(file: Path) -> dict[str, Any]:
     try:
         import yaml
     except ImportError:
-        raise InvalidSettings(
+        raise SettingsError(
             f"{file}: reading it needs PyYAML: pip install 'discotag[train]'"
         ) from None
     try:
@@ -239,30 +239,30 @@ def _from_yaml(file: Path) -> dict[str, Any]:
         _check_unique(file, yaml.compose(text, Loader=yaml.SafeLoader))
         data = yaml.safe_load(text)
     except OSError as error:
-        raise InvalidSettings(f"{file}: cannot be read: {error.strerror}") from None
+        raise SettingsError(f"{file}: cannot be read: {error.strerror}") from None
     except (UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InvalidSettings(f"{file}: is not YAML: {' '.join(str(error).split())}") from None
+        raise SettingsError(f"{file}: is not YAML: {' '.join(str(error).split())}") from None
     if data is None:
         return {}
     if not isinstance(data, dict):
-        raise InvalidSettings(f"{file}: must hold lines like 'epochs: 20'")
+        raise SettingsError(f"{file}: must hold lines like 'epochs: 20'")
     known = [each.name for each in fields(Settings)]
     unknown = [str(name) for name in data if name not in known]
     if unknown:
-        raise InvalidSettings(
+        raise SettingsError(
             f"{file}: unknown settings {', '.join(unknown)}; there are {', '.join(known)}"
         )
     return data
 
 
 def _check_unique(file: Path, node: Any) -> None:
-    """Raise `InvalidSettings` if a setting is given twice: YAML would take the last."""
+    """Raise `SettingsError` if a setting is given twice: YAML would take the last."""
     pairs = node.value if getattr(node, "id", None) == "mapping" else []
     first: dict[str, int] = {}
     for key, _ in pairs:
         name, line = str(key.value), key.start_mark.line + 1
         if name in first:
-            raise InvalidSettings(
+            raise SettingsError(
                 f"{file}:{line}: {name} is given twice, first in line {first[name]}"
             )
         first[name] = line
@@ -275,11 +275,11 @@ def _coerced(name: str, value: object, kind: type | UnionType) -> object:
             return (value,)
         if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
             return tuple(value)
-        raise InvalidSettings(f"{name} is a list of {get_args(kind)[0].__name__}, got {value!r}")
+        raise SettingsError(f"{name} is a list of {get_args(kind)[0].__name__}, got {value!r}")
     if kind is float and isinstance(value, int | str) and not isinstance(value, bool):
         with suppress(ValueError):
             value = float(value)
     words = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
     if type(value) is not kind or value != value:
-        raise InvalidSettings(f"{name} is {words[kind]}, got {value!r}")  # type: ignore[index]
+        raise SettingsError(f"{name} is {words[kind]}, got {value!r}")  # type: ignore[index]
     return value

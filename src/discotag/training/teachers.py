@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from discotag.errors import DiscotagError
+from discotag.errors import InputError
 from discotag.mentions import Sentence
 from discotag.prediction.loading import load
 from discotag.scheme import Scheme
@@ -31,13 +31,13 @@ def teach(
         For each sentence (words, tags).
 
     Raises:
-        DiscotagError: A teacher cannot be loaded, or has another scheme.
+        InputError: A teacher cannot be loaded, or has another scheme.
     """
     sums = [np.zeros((len(each.words), len(scheme.tags)), np.float32) for each in sentences]
     for model in models:
         tagger = load(model, runtime="torch")
         if tagger.scheme != scheme:
-            raise DiscotagError(
+            raise InputError(
                 f"{model}: a teacher must have the scheme of the student, {scheme}, but has "
                 f"{tagger.scheme}"
             )

@@ -19,7 +19,7 @@ from transformers.integrations.integration_utils import (
     get_available_reporting_integrations,
 )
 
-from discotag.errors import DiscotagError
+from discotag.errors import DiscotagError, InputError
 from discotag.evaluation import SLICES
 from discotag.mentions import Sentence
 from discotag.model.network import Network
@@ -35,7 +35,7 @@ FIGURES: Final = ("precision", "recall", "f1", "gold", "predicted", "correct")
 """What is logged of each slice of the development data."""
 
 
-class Diverged(DiscotagError):
+class DivergedError(DiscotagError):
     """A training whose loss is infinite or not a number."""
 
 
@@ -119,8 +119,8 @@ def fit(
         All epochs.
 
     Raises:
-        Diverged: The loss is infinite or no number.
-        DiscotagError: There are too few sentences for so many processes, or too little memory.
+        DivergedError: The loss is infinite or no number.
+        InputError: There are too few sentences for so many processes, or too little memory.
     """
     with tempfile.TemporaryDirectory() as nowhere:
         arguments = _arguments(settings, seed, folder or Path(nowhere), folder is not None)
@@ -132,7 +132,7 @@ def fit(
             world=arguments.world_size,
         )
         if len(examples) < arguments.world_size * len(loader):
-            raise DiscotagError(
+            raise InputError(
                 f"{arguments.world_size} processes cannot share {len(examples)} sentences in "
                 f"batches of {settings.batch_size}; use larger batches or fewer processes"
             )
@@ -167,7 +167,7 @@ def _arguments(settings: Settings, seed: int, folder: Path, resumable: bool) -> 
     known = get_available_reporting_integrations()  # type: ignore[no-untyped-call]
     for name in settings.report_to:
         if name not in known:
-            raise DiscotagError(
+            raise InputError(
                 f"report_to: {name} is unknown or not installed; there are {', '.join(known)}"
             )
     on_cpu = not torch.cuda.is_available()
@@ -259,7 +259,7 @@ class TaggerTrainer(Trainer):
         """Make a step, and keep its loss to show it.
 
         Raises:
-            Diverged: The loss is not a number. On a GPU that is noticed at the end of the epoch:
+            DivergedError: The loss is not a number. On a GPU this is noticed when the epoch ends:
                 looking at each loss would make it wait.
         """
         self.last_loss = super().training_step(*arguments, **named)
@@ -311,7 +311,7 @@ class Companion(TrainerCallback):
         control.should_save = control.should_save and due
 
     def on_log(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Raise `Diverged` if the loss of the epoch is not a number."""
+        """Raise `DivergedError` if the loss of the epoch is not a number."""
         check_loss(state.log_history[-1].get("loss", 0.0), args, state)
 
     def on_evaluate(self, args: Any, state: Any, control: Any, **_: Any) -> None:
@@ -342,9 +342,9 @@ class Companion(TrainerCallback):
 
 
 def check_loss(loss: float, args: Any, state: Any) -> None:
-    """Raise `Diverged` if a loss is infinite or not a number."""
+    """Raise `DivergedError` if a loss is infinite or not a number."""
     if not math.isfinite(loss):
-        raise Diverged(
+        raise DivergedError(
             f"the loss is {loss} after {state.global_step} steps; a lower rate than "
             f"{args.learning_rate} may help"
         )

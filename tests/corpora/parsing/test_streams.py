@@ -10,7 +10,7 @@ import pytest
 
 from discotag.corpora import CorpusError, read, strict
 from discotag.corpora.parsing import files
-from discotag.corpora.parsing.streams import UnknownEncoding, check_encoding, decoded, decoding
+from discotag.corpora.parsing.streams import UnknownEncodingError, check_encoding, decoded, decoding
 from samples import SAMPLES
 
 ENCODINGS = ["utf-16", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"]
@@ -77,9 +77,9 @@ def test_encodings_that_are_named(tmp_path):
 @pytest.mark.parametrize("name", ["klingon", "hex", "", "idna", "undefined", "a\0b", "../x"])
 def test_names_that_are_not_encodings(name, tmp_path):
     (tmp_path / "a.jsonl").write_text('{"text": "a"}\n')
-    with pytest.raises(UnknownEncoding, match="unknown encoding"):
+    with pytest.raises(UnknownEncodingError, match="unknown encoding"):
         read(tmp_path / "a.jsonl", encoding=name)
-    with pytest.raises(UnknownEncoding):
+    with pytest.raises(UnknownEncodingError):
         check_encoding(name)
 
 

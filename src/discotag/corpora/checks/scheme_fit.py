@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from discotag.mentions import Sentence
-from discotag.scheme import Incompatible
+from discotag.scheme import IncompatibleError
 from discotag.scheme.layers import Grouping
 from discotag.scheme.scheme import check_slots
 
@@ -91,14 +91,14 @@ class Fits:
         self.all = tuple(Fit(setting) for setting in settings)
         self.asked = self.all[settings.index(asked)]
 
-    def add(self, sentence: Sentence) -> list[Incompatible]:
+    def add(self, sentence: Sentence) -> list[IncompatibleError]:
         """Count a sentence, and return why it does not fit the requested scheme."""
         length, mentions = len(sentence.words), sentence.mentions
         grouping = Grouping.of(mentions)
         if not grouping.groups:  # nearly all sentences: they fit every scheme
             return []
         discontinuous = any(mention.discontinuous for mention in mentions)
-        asked: list[Incompatible] = []
+        asked: list[IncompatibleError] = []
         for fit in self.all:
             problems = grouping.fit(length, fit.setting.slots, fit.setting.gap_mentions)[1]
             if problems:

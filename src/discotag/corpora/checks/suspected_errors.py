@@ -14,7 +14,7 @@ from itertools import pairwise, permutations
 from typing import Final
 
 from discotag.mentions import Fragment, Mention, Sentence
-from discotag.scheme import Incompatible
+from discotag.scheme import IncompatibleError
 from discotag.scheme.layers import find_layers
 from discotag.scheme.tags import SLOT_NAMES
 
@@ -180,7 +180,7 @@ def _is_new(
     )
 
 
-def _in_group(length: int, problem: Incompatible) -> Iterator[Suspicion]:
+def _in_group(length: int, problem: IncompatibleError) -> Iterator[Suspicion]:
     group = problem.mentions
     shape = problem.reason in ("uneven_components", "not_a_product")
     if not shape or len(group) > MOST_IN_GROUP:

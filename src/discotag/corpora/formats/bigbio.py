@@ -25,7 +25,7 @@ from discotag.corpora.parsing.json_values import (
     as_text,
     listed,
 )
-from discotag.corpora.parsing.problems import Malformed, Problem, Report, shown
+from discotag.corpora.parsing.problems import MalformedError, Problem, Report, shown
 from discotag.corpora.parsing.standoff import (
     Annotation,
     Piece,
@@ -49,7 +49,7 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
     for number, data in values(path, report):
         try:
             source = _source(data, path, number, report)
-        except Malformed as error:
+        except MalformedError as error:
             report(Problem("syntax", str(error), str(path), number))
             continue
         document = assembled(source, splitter, report)
@@ -82,13 +82,13 @@ def _source(data: Any, path: Path, line: int | None, report: Report) -> Source:
     for passage in as_objects(document, "passages"):
         texts, offsets = _texts(passage), _offsets(passage)
         if len(texts) != len(offsets):
-            raise Malformed(f"a passage has {len(texts)} texts but {len(offsets)} offsets")
+            raise MalformedError(f"a passage has {len(texts)} texts but {len(offsets)} offsets")
         pieces += [Piece(start, text) for text, (start, _) in zip(texts, offsets, strict=True)]
     annotations: list[Annotation] = []
     for each in as_list(document, "entities"):
         try:
             annotations.append(_annotation(each, line))
-        except Malformed as error:
+        except MalformedError as error:
             report(Problem("syntax", str(error), str(path), line))
     held = [
         each
@@ -130,7 +130,7 @@ def _offsets(data: dict[str, Any]) -> tuple[Fragment, ...]:
     pairs = []
     for pair in as_list(data, "offsets"):
         if not isinstance(pair, list) or len(pair) != 2:
-            raise Malformed("'offsets' must be pairs of numbers, [[start, end], …]")
+            raise MalformedError("'offsets' must be pairs of numbers, [[start, end], …]")
         pairs.append((as_number(pair[0], "an offset"), as_number(pair[1], "an offset")))
     return tuple(pairs)
 

@@ -24,7 +24,7 @@ from discotag.corpora.parsing.json_values import (
     as_text,
     listed,
 )
-from discotag.corpora.parsing.problems import Malformed, Problem, Report
+from discotag.corpora.parsing.problems import MalformedError, Problem, Report
 from discotag.corpora.parsing.standoff import (
     Annotation,
     Piece,
@@ -55,7 +55,7 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
     for data in objects(path, DOCUMENTS, report):
         try:
             source = _source(data, path, report)
-        except Malformed as error:
+        except MalformedError as error:
             report(Problem("syntax", str(error), str(path)))
             continue
         document = assembled(source, splitter, report)
@@ -100,7 +100,7 @@ def _source(data: Any, path: Path, report: Report) -> Source:
             for each in as_list(holder, "annotations"):
                 try:
                     annotations.append(_annotation(each, identifier))
-                except Malformed as error:
+                except MalformedError as error:
                     report(Problem("syntax", str(error), str(path)))
             for each in (*listed(holder, "annotations"), *listed(holder, "relations")):
                 known.add(str(each.get("id")))
@@ -123,7 +123,7 @@ def _annotation(data: Any, document: str | None) -> Annotation:
     name = called(as_name(annotation.get("id"), "an annotation's id"), document)
     label = as_object(annotation.get("infons", {}), "'infons'").get(LABEL)
     if not isinstance(label, str):
-        raise Malformed(f"{name} has no {LABEL!r} among its infons")
+        raise MalformedError(f"{name} has no {LABEL!r} among its infons")
     fragments = []
     for location in as_objects(annotation, "locations"):
         start = as_number(location.get("offset"), "a location's offset")

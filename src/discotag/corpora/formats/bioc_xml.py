@@ -17,7 +17,7 @@ from typing import Final
 from discotag.corpora.formats.bioc import LABEL, PREFIX, called
 from discotag.corpora.formats.format import Format
 from discotag.corpora.parsing.files import created
-from discotag.corpora.parsing.problems import Malformed, Problem, Report
+from discotag.corpora.parsing.problems import MalformedError, Problem, Report
 from discotag.corpora.parsing.standoff import (
     Annotation,
     Piece,
@@ -55,7 +55,7 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
     for element in elements(path, ("document",), report):
         try:
             source = _source(element, path, report)
-        except Malformed as error:
+        except MalformedError as error:
             report(Problem("syntax", str(error), str(path), element.line))
             continue
         document = assembled(source, splitter, report)
@@ -102,7 +102,7 @@ def _source(document: Element, path: Path, report: Report) -> Source:
             for each in holder.all("annotation"):
                 try:
                     annotations.append(_annotation(each, identifier))
-                except Malformed as error:
+                except MalformedError as error:
                     report(Problem("syntax", str(error), str(path), each.line))
             for kind in ("annotation", "relation"):
                 known.update(each.attributes.get("id", "") for each in holder.all(kind))
@@ -125,7 +125,7 @@ def _annotation(element: Element, document: str | None) -> Annotation:
         (each.text for each in element.all("infon") if each.attributes.get("key") == LABEL), None
     )
     if label is None:
-        raise Malformed(f"{name} has no infon with the key {LABEL!r}")
+        raise MalformedError(f"{name} has no infon with the key {LABEL!r}")
     fragments = []
     for location in element.all("location"):
         start = _number(location.attributes.get("offset"), "a location's offset")
@@ -140,7 +140,7 @@ def _annotation(element: Element, document: str | None) -> Annotation:
 def _number(text: str | None, what: str) -> int:
     match = NUMBER.fullmatch(text or "")
     if match is None:
-        raise Malformed(f"{what} must be a whole number, got {text!r}")
+        raise MalformedError(f"{what} must be a whole number, got {text!r}")
     return int(match[1])
 
 

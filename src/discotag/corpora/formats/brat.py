@@ -32,7 +32,7 @@ from discotag.corpora.parsing.files import (
 from discotag.corpora.parsing.problems import (
     CorpusError,
     Labels,
-    Malformed,
+    MalformedError,
     Problem,
     Report,
     shown,
@@ -262,8 +262,8 @@ def _annotations(
             try:
                 annotation = parse_mention(row, number)
                 if not annotation.texts:
-                    raise Malformed(f"{name}: the text of the mention is missing after a tab")
-            except Malformed as error:
+                    raise MalformedError(f"{name}: the text of the mention is missing after a tab")
+            except MalformedError as error:
                 report(Problem("syntax", str(error), str(path), number))
             else:
                 yield annotation
@@ -278,7 +278,7 @@ def parse_mention(row: str, number: int) -> Annotation:
         number: The number of the line.
 
     Raises:
-        Malformed: The line is not the line of a mention.
+        MalformedError: The line is not the line of a mention.
 
     Example:
         >>> parse_mention("T1\tADR 0 4;14 19\tSore knees", 1).fragments
@@ -286,13 +286,15 @@ def parse_mention(row: str, number: int) -> Annotation:
     """
     match = MENTION.fullmatch(row)
     if match is None:
-        raise Malformed(f"a mention must look like 'T1<tab>ADR 0 4<tab>text', got {shown(row)}")
+        raise MalformedError(
+            f"a mention must look like 'T1<tab>ADR 0 4<tab>text', got {shown(row)}"
+        )
     name, label, offsets, text = match.groups()
     fragments: list[Fragment] = []
     for part in offsets.split(";"):
         pair = OFFSETS.fullmatch(part)
         if pair is None:
-            raise Malformed(f"{name}: offsets must look like '0 4;9 14', got {shown(offsets)}")
+            raise MalformedError(f"{name}: offsets must look like '0 4;9 14', got {shown(offsets)}")
         fragments.append((int(pair[1]), int(pair[2])))
     texts = () if text is None else (text,)
     return Annotation(name, label, tuple(fragments), texts, number)

@@ -34,16 +34,16 @@ from discotag.corpora.formats.format import Format
 from discotag.corpora.parsing.files import created
 from discotag.corpora.parsing.json_stream import first_object, values
 from discotag.corpora.parsing.json_values import as_list, as_object, as_text
-from discotag.corpora.parsing.problems import Malformed, Problem, Report, shown
+from discotag.corpora.parsing.problems import MalformedError, Problem, Report, shown
 from discotag.corpora.parsing.unwritable import unwritable
 from discotag.corpora.parsing.word_mentions import Candidate, Tell, good_mentions
 from discotag.marks import Marked
 from discotag.mentions import (
     Document,
     Fragment,
-    InvalidSentence,
     Mention,
     Sentence,
+    SentenceError,
 )
 from discotag.words import Splitter
 
@@ -80,7 +80,7 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
     for number, data in values(path, report):
         try:
             document = from_data(data, splitter, once, str(path), number)
-        except (Malformed, InvalidSentence) as error:
+        except (MalformedError, SentenceError) as error:
             report(Problem("syntax", str(error), str(path), number))
             continue
         yield document
@@ -107,7 +107,7 @@ def to_line(document: Document) -> str:
     """Return a document as a line of JSON, with its line end.
 
     Raises:
-        Unwritable: JSON cannot represent the `extra` fields of the document.
+        UnwritableError: JSON cannot represent the `extra` fields of the document.
     """
     try:
         return json.dumps(to_data(document), ensure_ascii=False, separators=(",", ":")) + "\n"
@@ -134,8 +134,8 @@ def from_data(
     """Return the document of plain data; problems are reported with this file and line.
 
     Raises:
-        Malformed: The data is not of this format.
-        InvalidSentence: Words, offsets and text do not agree.
+        MalformedError: The data is not of this format.
+        SentenceError: Words, offsets and text do not agree.
     """
 
     def tell(kind: str, message: str) -> None:
@@ -143,7 +143,7 @@ def from_data(
 
     document = as_object(data, "a document")
     if document.get("discotag", VERSION) != VERSION:
-        raise Malformed(f"this version of the format is not supported, only version {VERSION}")
+        raise MalformedError(f"this version of the format is not supported, only version {VERSION}")
     text, name = document.get("text"), document.get("id")
     if text is not None:
         as_text(text, "'text'")
@@ -157,7 +157,7 @@ def from_data(
         sentences = tuple(_sentence(each, text, tell) for each in as_list(document, "sentences"))
         return Document(sentences, text=text, id=name, extra=extra, place=(path, line))
     if text is None:
-        raise Malformed("a document needs 'sentences' or 'text'")
+        raise MalformedError("a document needs 'sentences' or 'text'")
     marked = [Marked(*parts, line) for parts in _parts(document, "fragments", tell)]
     for mark, times in Counter(marked).items():
         if times > 1:
@@ -203,23 +203,23 @@ def _sentence(data: Any, text: str | None, tell: Tell) -> Sentence:
     _check_keys(sentence, SENTENCE, "sentence", tell)
     words = tuple(as_list(sentence, "words"))
     if not set(map(type, words)) <= {str}:
-        raise Malformed("'words' must be strings")
+        raise MalformedError("'words' must be strings")
     start = sentence.get("start", 0)
     if type(start) is not int:
-        raise Malformed("'start' must be a whole number")
+        raise MalformedError("'start' must be a whole number")
     own, offsets = sentence.get("text"), None
     if own is not None:
         as_text(own, "'text'")
     if "starts" in sentence:
         starts = as_list(sentence, "starts")
         if len(starts) != len(words):
-            raise Malformed(f"{len(words)} words but {len(starts)} starts")
+            raise MalformedError(f"{len(words)} words but {len(starts)} starts")
         if not set(map(type, starts)) <= {int}:
-            raise Malformed("'starts' must be whole numbers")
+            raise MalformedError("'starts' must be whole numbers")
         if own is None:
             end = sentence.get("end")
             if text is None or type(end) is not int:
-                raise Malformed("'starts' needs a text, 'start' and 'end'")
+                raise MalformedError("'starts' needs a text, 'start' and 'end'")
             own = text[start:end]
         if start:
             starts = [place - start for place in starts]
@@ -243,9 +243,9 @@ def _parts(
             _check_keys(item, MENTION, "mention", tell)
             label = as_text(item.get("label"), "'label'")
             if not label:
-                raise Malformed("a mention needs a 'label'")
+                raise MalformedError("a mention needs a 'label'")
             parts = label, _pairs(item, key), _score(item)
-        except Malformed as error:
+        except MalformedError as error:
             tell("syntax", str(error))
         else:
             yield parts
@@ -255,7 +255,7 @@ def _pairs(item: dict[str, Any], key: str) -> tuple[Fragment, ...]:
     pairs = as_list(item, key)
     for pair in pairs:
         if type(pair) is not list or len(pair) != 2 or not type(pair[0]) is type(pair[1]) is int:
-            raise Malformed(f"{key!r} must be pairs of whole numbers, [[start, end], …]")
+            raise MalformedError(f"{key!r} must be pairs of whole numbers, [[start, end], …]")
     return tuple([(pair[0], pair[1]) for pair in pairs])
 
 
@@ -264,8 +264,8 @@ def _score(item: dict[str, Any]) -> float | None:
     if score is None:
         return None
     if type(score) not in (int, float):
-        raise Malformed("'score' must be a number")
+        raise MalformedError("'score' must be a number")
     try:
         return float(score)
     except OverflowError:
-        raise Malformed("'score' is too large") from None
+        raise MalformedError("'score' is too large") from None

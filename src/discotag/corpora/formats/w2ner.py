@@ -17,7 +17,7 @@ from discotag.corpora.formats.format import Format
 from discotag.corpora.parsing.files import created
 from discotag.corpora.parsing.json_stream import first_object, objects
 from discotag.corpora.parsing.json_values import as_list, as_number, as_object, as_text
-from discotag.corpora.parsing.problems import Malformed, Problem, Report
+from discotag.corpora.parsing.problems import MalformedError, Problem, Report
 from discotag.corpora.parsing.unwritable import unwritable
 from discotag.corpora.parsing.word_mentions import Candidate, Tell, good_mentions
 from discotag.mentions import Document, Sentence
@@ -39,7 +39,7 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
     for number, data in enumerate(objects(path, (), report), start=1):
         try:
             sentence = _sentence(data, number, path, report)
-        except Malformed as error:
+        except MalformedError as error:
             report(Problem("syntax", f"sentence {number}: {error}", str(path)))
             continue
         yield Document((sentence,), place=(str(path), None))
@@ -73,10 +73,10 @@ FORMAT: Final = Format(
 def _sentence(data: Any, number: int, path: Path, report: Report) -> Sentence:
     item = as_object(data, "a sentence")
     if "sentence" not in item:
-        raise Malformed("the words, a list under 'sentence', are missing")
+        raise MalformedError("the words, a list under 'sentence', are missing")
     words = [as_text(word, "a word") for word in as_list(item, "sentence")]
     if not all(words):
-        raise Malformed("a word is empty")
+        raise MalformedError("a word is empty")
 
     def tell(kind: str, message: str) -> None:
         report(Problem(kind, f"sentence {number}, {message}", str(path)))
@@ -91,7 +91,7 @@ def _candidates(sentence: dict[str, Any], tell: Tell) -> Iterator[Candidate]:
             mention = as_object(each, "a mention")
             label = as_text(mention.get("type"), "'type'")
             places = [as_number(place, "each of 'index'") for place in as_list(mention, "index")]
-        except Malformed as error:
+        except MalformedError as error:
             tell("syntax", f"{each!r}: {error}")
             continue
         yield Candidate(repr(each), label, tuple((place, place + 1) for place in places))

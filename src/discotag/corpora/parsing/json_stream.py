@@ -15,7 +15,7 @@ import ijson
 from ijson.common import ObjectBuilder
 
 from discotag.corpora.parsing.files import MAX_LINE, lines_of, opened, undecodable
-from discotag.corpora.parsing.problems import Malformed, Problem, Report
+from discotag.corpora.parsing.problems import MalformedError, Problem, Report
 from discotag.corpora.parsing.streams import Stream
 
 MAX_DEPTH: Final = 100
@@ -114,13 +114,13 @@ def _objects(stream: Stream, lists: Collection[str], path: Path, report: Report)
         for found in _outermost(events, lists):
             source.held = 0
             yield found
-    except _TooLong as error:
+    except _TooLongError as error:
         report(Problem("too_long", str(error), str(path)))
-    except _HalfCharacter:
+    except _HalfCharacterError:
         report(Problem("encoding", HALF_CHARACTER, str(path)))
     except UnicodeDecodeError as error:
         report(undecodable(error, stream, path, source.line))
-    except (ijson.JSONError, Malformed, ValueError, SystemError) as error:
+    except (ijson.JSONError, MalformedError, ValueError, SystemError) as error:
         # SystemError: ijson on a number with thousands of digits
         match = FIRST_LINE.match(str(error))
         assert match is not None  # the pattern matches an empty string
@@ -145,11 +145,11 @@ def _values_by_line(stream: Stream, path: Path, report: Report) -> Iterator[tupl
             yield number, value
 
 
-class _TooLong(Malformed):
+class _TooLongError(MalformedError):
     """An object that exceeds the bound."""
 
 
-class _HalfCharacter(Malformed):
+class _HalfCharacterError(MalformedError):
     """Half of a surrogate pair, which ijson would turn into a question mark."""
 
 
@@ -174,7 +174,7 @@ class _Bounded:
         chunk = self._stream.read(size)
         self.held += len(chunk)
         if self.held > MAX_LINE:
-            raise _TooLong(f"an object is longer than {MAX_LINE >> 20} MiB")
+            raise _TooLongError(f"an object is longer than {MAX_LINE >> 20} MiB")
         if not size:  # ijson first asks for zero bytes
             return chunk
         if self._fresh:
@@ -207,7 +207,7 @@ class _Bounded:
         assert match is not None  # the pattern matches an empty string
         self._unclear = data[match.end() :]
         if self._unclear and not CUT_OFF.fullmatch(self._unclear):
-            self._error = self._error or _HalfCharacter("half of a surrogate pair")
+            self._error = self._error or _HalfCharacterError("half of a surrogate pair")
             return match.end() - before
         return len(chunk)
 
@@ -221,7 +221,7 @@ def _outermost(events: Iterable[tuple[str, Any]], lists: Collection[str]) -> Ite
         if event in OPENING:
             depth += 1
             if depth > MAX_DEPTH:
-                raise Malformed(f"lists and objects are nested more than {MAX_DEPTH} deep")
+                raise MalformedError(f"lists and objects are nested more than {MAX_DEPTH} deep")
         if inner is not None:
             inner.event(event, value)
             if event in CLOSING and depth == inner_depth:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from discotag.corpora.parsing.problems import Malformed
+from discotag.corpora.parsing.problems import MalformedError
 
 
 def as_object(data: Any, what: str) -> dict[str, Any]:
     """Return data that must be an object.
 
     Raises:
-        Malformed: The data is not an object.
+        MalformedError: The data is not an object.
     """
     if not isinstance(data, dict):
-        raise Malformed(f"{what} must be an object in curly brackets")
+        raise MalformedError(f"{what} must be an object in curly brackets")
     return data
 
 
@@ -22,11 +22,11 @@ def as_list(data: dict[str, Any], key: str) -> list[Any]:
     """Return the list under a key of an object; an empty list if there is none.
 
     Raises:
-        Malformed: The value is not a list.
+        MalformedError: The value is not a list.
     """
     found = data.get(key)
     if found is not None and not isinstance(found, list):
-        raise Malformed(f"{key!r} must be a list")
+        raise MalformedError(f"{key!r} must be a list")
     return found or []
 
 
@@ -34,7 +34,7 @@ def as_objects(data: dict[str, Any], key: str) -> list[dict[str, Any]]:
     """Return the list of objects under a key of an object.
 
     Raises:
-        Malformed: The value is not a list of objects.
+        MalformedError: The value is not a list of objects.
     """
     return [as_object(each, f"each of {key!r}") for each in as_list(data, key)]
 
@@ -43,10 +43,10 @@ def as_text(data: Any, what: str) -> str:
     """Return data that must be a string.
 
     Raises:
-        Malformed: The data is not a string.
+        MalformedError: The data is not a string.
     """
     if not isinstance(data, str):
-        raise Malformed(f"{what} must be a string")
+        raise MalformedError(f"{what} must be a string")
     return data
 
 
@@ -54,10 +54,10 @@ def as_number(data: Any, what: str) -> int:
     """Return data that must be a whole number.
 
     Raises:
-        Malformed: The data is not a whole number.
+        MalformedError: The data is not a whole number.
     """
     if type(data) is not int:
-        raise Malformed(f"{what} must be a whole number")
+        raise MalformedError(f"{what} must be a whole number")
     return data
 
 
@@ -65,7 +65,7 @@ def as_name(data: Any, what: str) -> str | None:
     """Return a name that is given as a string or a number; None if it is missing or empty.
 
     Raises:
-        Malformed: The data is neither a string nor a whole number.
+        MalformedError: The data is neither a string nor a whole number.
     """
     if type(data) is int:
         return str(data)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from discotag.characters import printable
-from discotag.errors import DiscotagError
+from discotag.errors import InputError
 
 KINDS: Final = {
     "encoding": "bytes that cannot be decoded, or halves of surrogate pairs",
@@ -91,7 +91,7 @@ class Problem:
         return printable(f"{located(self.path, self.line)}: {self.message}")
 
 
-class CorpusError(DiscotagError):
+class CorpusError(InputError):
     """A corpus that cannot be read or written; `problem` says why."""
 
     def __init__(self, problem: Problem) -> None:
@@ -119,7 +119,7 @@ def shown(text: str) -> str:
     return repr(text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…")
 
 
-class Malformed(DiscotagError):
+class MalformedError(InputError):
     """A part of a file that its format does not allow; readers report it as a `Problem`."""
 
 

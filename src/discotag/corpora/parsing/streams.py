@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from discotag.corpora.parsing.file_kinds import describe
 from discotag.corpora.parsing.problems import CorpusError, Problem
-from discotag.errors import DiscotagError
+from discotag.errors import InputError
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -53,7 +53,7 @@ T = TypeVar("T")
 _encoding: ContextVar[str | None] = ContextVar("encoding", default=None)
 
 
-class UnknownEncoding(DiscotagError):
+class UnknownEncodingError(InputError):
     """An unknown encoding."""
 
 
@@ -61,7 +61,7 @@ def check_encoding(name: str) -> str:
     """Return the name of an encoding as Python spells it.
 
     Raises:
-        UnknownEncoding: There is no text encoding with this name.
+        UnknownEncodingError: There is no text encoding with this name.
 
     Example:
         >>> check_encoding("Windows-1252"), check_encoding("UTF8")
@@ -72,7 +72,7 @@ def check_encoding(name: str) -> str:
         codecs.getincrementaldecoder(name)(HANDLER).decode(b"a\x00b\x00")
         return codecs.lookup(name).name
     except (LookupError, ValueError):
-        raise UnknownEncoding(
+        raise UnknownEncodingError(
             f"unknown encoding {name!r}; use a name such as windows-1252, latin-1 or utf-16"
         ) from None
 
@@ -85,7 +85,7 @@ def decoding(encoding: str | None) -> Iterator[None]:
     their caller, use `decoded`.
 
     Raises:
-        UnknownEncoding: There is no such encoding.
+        UnknownEncodingError: There is no such encoding.
     """
     token = _encoding.set(_encoding.get() if encoding is None else check_encoding(encoding))
     try:
@@ -98,7 +98,7 @@ def decoded(items: Iterator[T], encoding: str | None) -> Iterator[T]:
     """Iterate over items, decoding the files that the iterator opens as `encoding`.
 
     Raises:
-        UnknownEncoding: There is no such encoding.
+        UnknownEncodingError: There is no such encoding.
     """
     return items if encoding is None else _decoded(items, check_encoding(encoding))
 

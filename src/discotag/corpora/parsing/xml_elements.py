@@ -17,7 +17,7 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
 from discotag.corpora.parsing.files import ADVICE, MAX_LINE, opened
-from discotag.corpora.parsing.problems import Malformed, Problem, Report
+from discotag.corpora.parsing.problems import MalformedError, Problem, Report
 
 CHUNK: Final = 1 << 20
 """The number of bytes that are parsed at a time. The parser scans an unfinished tag again with each
@@ -79,9 +79,9 @@ def elements(path: Path, tags: Collection[str], report: Report) -> Iterator[Elem
                 held = len(chunk) if finished else held + len(chunk)
                 yield from finished
                 if held > MAX_LINE:
-                    raise _TooLong(f"an element is longer than {MAX_LINE >> 20} MiB")
+                    raise _TooLongError(f"an element is longer than {MAX_LINE >> 20} MiB")
             parser.close()
-        except (ParseError, DefusedXmlException, Malformed, ValueError, LookupError) as error:
+        except (ParseError, DefusedXmlException, MalformedError, ValueError, LookupError) as error:
             yield from builder.taken()
             place = expat.ErrorByteIndex - passed
             bad = chunk[place] if 0 <= place < len(chunk) else 0
@@ -90,7 +90,7 @@ def elements(path: Path, tags: Collection[str], report: Report) -> Iterator[Elem
         yield from builder.taken()
 
 
-class _TooLong(Malformed):
+class _TooLongError(MalformedError):
     """An element that exceeds the bound."""
 
 
@@ -109,7 +109,7 @@ class _Builder:
         if not self._open and name not in self._tags:
             return
         if len(self._open) >= MAX_DEPTH:
-            raise Malformed(f"elements are nested more than {MAX_DEPTH} deep")
+            raise MalformedError(f"elements are nested more than {MAX_DEPTH} deep")
         element = Element(name, attributes, self.expat.CurrentLineNumber)
         if self._open:
             self._open[-1].children.append(element)
@@ -140,10 +140,10 @@ def _explained(error: Exception, bad: int) -> tuple[str, str]:
     """Return the kind of problem and a message, for an error at a byte of the file."""
     if isinstance(error, DefusedXmlException):
         return "syntax", "the file defines entities, which is not safe; remove them to read it"
-    if isinstance(error, _TooLong):
+    if isinstance(error, _TooLongError):
         return "too_long", str(error)
     if not isinstance(error, ParseError):
-        kind = "syntax" if isinstance(error, Malformed) else "encoding"
+        kind = "syntax" if isinstance(error, MalformedError) else "encoding"
         return kind, f"not readable as XML: {error}"
     if error.code == errors.codes[errors.XML_ERROR_INVALID_TOKEN] and bad > MAX_ASCII:
         return (

@@ -24,7 +24,7 @@ from discotag.corpora.recipes.recipe import (
     no_progress,
 )
 from discotag.corpora.recipes.source import named
-from discotag.errors import DiscotagError
+from discotag.errors import InputError
 from discotag.mentions import Document
 
 __all__ = ["RECIPES", "Difference", "Summary", "prepare"]
@@ -104,13 +104,13 @@ def prepare(
 
     Raises:
         CorpusError: The source is not what the recipe needs, or `out` cannot be written.
-        DiscotagError: The recipe or a label is unknown.
+        InputError: The recipe or a label is unknown.
     """
     recipe = _recipe(name)
     source, out = Path(source), Path(out)
     order = Order(_labels(recipe, labels), tuple(Path(path) for path in splits), progress)
     if order.splits and recipe.splits is None:
-        raise DiscotagError(f"{recipe.name} has its own split; remove --splits")
+        raise InputError(f"{recipe.name} has its own split; remove --splits")
     _check_free(out, force)
     prepared = recipe.cook(source, order)
     if not any(prepared.parts.values()):
@@ -122,7 +122,7 @@ def prepare(
 
 def _recipe(name: str) -> Recipe:
     if name not in RECIPES:
-        raise DiscotagError(f"unknown recipe {name!r}; recipes are {', '.join(RECIPES)}")
+        raise InputError(f"unknown recipe {name!r}; recipes are {', '.join(RECIPES)}")
     return RECIPES[name]
 
 
@@ -134,7 +134,7 @@ def _labels(recipe: Recipe, labels: Sequence[str] | None) -> tuple[str, ...]:
     for label in labels:
         if label not in recipe.labels:
             known = ", ".join(recipe.labels)
-            raise DiscotagError(f"{recipe.name} has no label {label!r}; use {known}, or all")
+            raise InputError(f"{recipe.name} has no label {label!r}; use {known}, or all")
     return tuple(label for label in recipe.labels if label in labels)
 
 

@@ -16,7 +16,7 @@ from typing import Final
 
 from discotag.corpora.formats.brat import parse_mention
 from discotag.corpora.parsing.files import lines, read_text
-from discotag.corpora.parsing.problems import CorpusError, Malformed, Problem, Report
+from discotag.corpora.parsing.problems import CorpusError, MalformedError, Problem, Report
 from discotag.corpora.parsing.standoff import matches
 from discotag.corpora.recipes.offsets import annotated, broken_by_space, by_file_name, crosses
 from discotag.corpora.recipes.recipe import ALL, PARTS, Order, Prepared, Recipe
@@ -162,7 +162,7 @@ def _marks(path: Path, text: str, report: Report) -> Iterator[Marked]:
             continue
         try:
             annotation = parse_mention(line, number)
-        except Malformed as error:
+        except MalformedError as error:
             report(Problem("syntax", f"{error}; it is left out", str(path), number))
             continue
         fragments = tuple(sorted(annotation.fragments))

@@ -74,7 +74,7 @@ def cook(source: Path, order: Order) -> Prepared:
 
     Raises:
         CorpusError: The file is not a workbook, or not that of PsyTAR.
-        DiscotagError: openpyxl is not installed.
+        InputError: openpyxl is not installed.
     """
     with _Workbook(source) as workbook:
         rows = workbook.rows(SENTENCES)

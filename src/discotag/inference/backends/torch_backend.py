@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from discotag.automata import Automaton
-from discotag.errors import DiscotagError
+from discotag.errors import DiscotagError, InputError
 from discotag.inference import algorithms, probability
 from discotag.inference.arrays import Arrays, compile_grammar
 from discotag.inference.backends import numpy_backend
@@ -335,9 +335,9 @@ def take(values: Tensor, rows: npt.NDArray[np.int64]) -> Tensor:
 
 def _chosen(backend: str, grammar: Automaton, scores: Tensor, weights: Tensor | None) -> str:
     if backend not in BACKENDS:
-        raise DiscotagError(f"backend must be one of {', '.join(BACKENDS)}, got {backend!r}")
+        raise InputError(f"backend must be one of {', '.join(BACKENDS)}, got {backend!r}")
     if backend == "triton" and weights is not None:
-        raise DiscotagError("there are no Triton kernels for weights of arcs; use backend='torch'")
+        raise InputError("there are no Triton kernels for weights of arcs; use backend='torch'")
     return choose_backend(grammar, scores, weights) if backend == "auto" else backend
 
 
