@@ -6,8 +6,10 @@ on in the meantime.
 
 from __future__ import annotations
 
+import gc
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 R = TypeVar("R")
@@ -46,8 +48,24 @@ def _advance(active: deque[Work[R]], works: Iterable[Work[R]]) -> Iterator[R]:
     """Let works go on to where they next wait; yield what those that are done return."""
     for work in works:
         try:
-            next(work)
+            with collection_paused():
+                next(work)
         except StopIteration as stop:
             yield stop.value
         else:
             active.append(work)
+
+
+@contextmanager
+def collection_paused() -> Iterator[None]:
+    """Keep Python from looking for garbage while many objects are made that stay.
+
+    It would look through all objects of the process again and again, and find none.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

@@ -156,6 +156,7 @@ class TorchRuntime:
         import torch
 
         from discotag.inference.backends import torch_backend
+        from discotag.model.encoder import compile_layers, speed_up
 
         if device is None:
             device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -170,8 +171,10 @@ class TorchRuntime:
             network.eval()
             if half:
                 network.encoder.bfloat16()
+        if on_gpu:
+            speed_up(network.encoder)
         if compile:
-            network.encoder.compile(dynamic=True)
+            compile_layers(network.encoder)
         self._autocast = half and not own
         self.budget, self.batch = _sizes(self._device.type)
         self.depth = GPU_DEPTH if on_gpu else 1

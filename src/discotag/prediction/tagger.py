@@ -18,7 +18,7 @@ from discotag.model.config import ModelConfig
 from discotag.model.tokenizer import EncodedSentences, Indices, WordTokenizer
 from discotag.prediction.batching import plan_batches
 from discotag.prediction.decoding import Decoder, Reading
-from discotag.prediction.pipeline import Work, run_pipeline
+from discotag.prediction.pipeline import Work, collection_paused, run_pipeline
 from discotag.prediction.runtimes import LOOK_AHEAD, Runtime, TorchRuntime
 from discotag.scheme import Scheme
 from discotag.words import Splitter
@@ -340,10 +340,13 @@ class Tagger:
 
         for portion in self._over(portions, work, batch_size):
             mentions = iter(portion.found)
-            portion.documents = [
-                _rebuilt(document, [_kept(next(mentions), min_score) for _ in document.sentences])
-                for document in portion.documents
-            ]
+            with collection_paused():
+                portion.documents = [
+                    _rebuilt(
+                        document, [_kept(next(mentions), min_score) for _ in document.sentences]
+                    )
+                    for document in portion.documents
+                ]
             yield portion
 
     def _tables(
