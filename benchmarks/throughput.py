@@ -1,8 +1,8 @@
 """Sentences a second from words or text to mentions, and where the time goes.
 
-    python benchmarks/throughput.py [--model FOLDER] [--device cuda] [--compile]
+    python benchmarks/throughput.py [--model FOLDER | --size MPNet] [--device cuda] [--compile]
 
-Without a model, the encoder has the size of DeBERTa-v3-base and random weights, and a bias that
+Without a model, the encoder has the size of DeBERTa-v3-base or MPNet and random weights, and a bias that
 lets it find mentions in about as many sentences as a trained one does. In the same run: the encoder
 alone, and a plain pipeline of a Hugging Face model and pytorch-crf. Prints a table and writes
 benchmarks/results/throughput-DEVICE.json.
@@ -57,6 +57,17 @@ def deberta(tokenizer: str) -> Network:
     )
     torch.manual_seed(0)
     return Network(DebertaV2Model(config), ModelConfig(Scheme(("ADR",))), tokenizer).eval()
+
+
+def mpnet(tokenizer: str) -> Network:
+    """Make a network of the size of MPNet, with random weights."""
+    from transformers import MPNetConfig, MPNetModel
+
+    torch.manual_seed(0)
+    return Network(MPNetModel(MPNetConfig()), ModelConfig(Scheme(("ADR",))), tokenizer).eval()
+
+
+SIZES = {"DeBERTa-v3-base": deberta, "MPNet": mpnet}
 
 
 def set_bias(tagger: Tagger, network: Network, sentences: Sequence[Sentence]) -> None:
@@ -160,6 +171,7 @@ def main() -> None:
     """Measure, print, write."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", help="a folder, or 'bundled'")
+    parser.add_argument("--size", choices=SIZES, default="DeBERTa-v3-base", help="without a model")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--compile", action="store_true", help="compile the encoder")
     parser.add_argument("--texts", type=Path, default=CRAFT)
@@ -173,7 +185,7 @@ def main() -> None:
     if given.model:
         tagger = load(given.model, runtime="torch", device=given.device, compile=given.compile)
     else:
-        network = deberta((BUNDLED / "tokenizer.json").read_text("utf-8"))
+        network = SIZES[given.size]((BUNDLED / "tokenizer.json").read_text("utf-8"))
         runtime = TorchRuntime(network, given.device, own=True, compile=given.compile)
         tagger = Tagger(network.config, network.tokenizer, runtime)
         set_bias(tagger, network, sentences[:500])
@@ -225,7 +237,7 @@ def main() -> None:
     device = torch.cuda.get_device_name() if given.device != "cpu" else platform.processor()
     results = {
         "device": device or platform.machine(),
-        "model": given.model or "DeBERTa-v3-base (random weights)",
+        "model": given.model or f"{given.size} (random weights)",
         "compiled": given.compile,
         "sentences": size,
         "words": sum(len(each.words) for each in sentences),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import Final, NamedTuple
 
 from discotag.mentions import Fragment
@@ -18,6 +18,9 @@ LETTERED: Final = re.compile(
     r"\s*+(\d{1,2}|[a-z]|[ivx]{2,4})\)(?![.,;:)\]])\s*+(?=\S)", re.IGNORECASE
 )
 """Matches `1)`, `a)` or `ii)`, unless punctuation follows, as after any other parenthesis."""
+
+MARKER: Final = re.compile(r"\s*+(?:\d|\w{1,4}\)|[•‣▪●◦–*·-])")
+"""Matches how a line with any marker begins: most lines do not, and need no further look."""
 
 FIRST: Final = ("1", "a", "i")
 """The markers of first list items."""
@@ -76,29 +79,37 @@ def blocks(text: str) -> Iterator[Block]:
     """
     ranges = line_ranges(text)
     lines = [text[start:end] for start, end in ranges]
-    block: Block | None = None
+    first = words = last = -1  # of the block so far; there is none if `first` is negative
     heading = 0
     for number, marker in enumerate(_markers(lines)):
         (start, end), line = ranges[number], lines[number]
+        blank = not line or line.isspace()
         alone = heading and not lines[number - 1][heading:].strip()
-        heading = _heading(line, lines[number + 1] if number + 1 < len(lines) else "")
-        if block and (alone or marker or heading or not line.strip()):
-            yield block
-            block = None
-        if block:
-            block = block._replace(end=end)
-        elif line.strip():
-            block = Block(start, start + marker, end)
-    if block:
-        yield block
+        heading = _heading(line, lines, number)
+        if first >= 0 and (blank or marker or heading or alone):
+            yield Block(first, words, last)
+            first = -1
+        if not blank:
+            if first < 0:
+                first, words = start, start + marker
+            last = end
+    if first >= 0:
+        yield Block(first, words, last)
 
 
 def _markers(lines: Sequence[str]) -> Iterator[int]:
     """Yield for each line the length of its list marker, 0 if it has none."""
+    candidates = [MARKER.match(line) for line in lines]
+    if not any(candidates):
+        yield from repeat(0, len(lines))
+        return
     sequence = _in_sequence(lines)
     before, in_list = "", False
     for number, line in enumerate(lines):
-        if found := NUMBERED.match(line):
+        found: re.Match[str] | None = None
+        if not candidates[number]:
+            is_item = False
+        elif found := NUMBERED.match(line):
             # A sentence can also end with a number at the start of a line: "from 5 to\n10. Then".
             is_item = number in sequence or not before.strip()
         elif found := LETTERED.match(line):
@@ -150,14 +161,15 @@ def _may_be_wrapped(line: str) -> bool:
     return len(line) >= WRAPPED and not line.rstrip().endswith((".", "!", "?", ":", ";"))
 
 
-def _heading(line: str, following: str) -> int:
-    """Return the length of the heading of a line, 0 if it has none.
+def _heading(line: str, lines: Sequence[str], number: int) -> int:
+    """Return the length of the heading of line `number` of `lines`, 0 if it has none.
 
     A heading begins with a capital and ends with a colon: "Side effects: none". A heading in
     capitals on its own line needs no colon if the next line is not in capitals.
     """
-    if (found := HEADING.match(line)) and found[1][0].isupper():
+    if ":" in line and (found := HEADING.match(line)) and found[1][0].isupper():
         return found.end()
-    if (found := CAPITALS.match(line)) and found[1].isupper() and not following.isupper():
-        return found.end() if following.strip() else 0
+    if line.isupper() and (found := CAPITALS.match(line)):
+        following = lines[number + 1] if number + 1 < len(lines) else ""
+        return found.end() if following.strip() and not following.isupper() else 0
     return 0

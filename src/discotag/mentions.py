@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import total_ordering
 from itertools import pairwise
-from operator import index
-from typing import Any, TypeGuard
+from operator import attrgetter, index
+from typing import Any, Final, TypeGuard
 
 from discotag.errors import InputError
 
@@ -215,10 +215,10 @@ class Sentence:
         return new
 
     def _take(self, mentions: Iterable[Mention]) -> None:
-        taken = sorted(mentions)
+        taken = sorted(mentions, key=_POSITION)
         for mention in taken:
             check_inside(mention, len(self.words))
-        object.__setattr__(self, "mentions", tuple(self._spelt(each) for each in taken))
+        object.__setattr__(self, "mentions", tuple([self._spelt(each) for each in taken]))
 
     def characters(self, mention: Mention) -> tuple[Fragment, ...]:
         """The fragments of a mention as character ranges of the document's text.
@@ -315,6 +315,37 @@ class Document:
                 )
             passed = start + len(text)
 
+    @classmethod
+    def unchecked(
+        cls,
+        sentences: tuple[Sentence, ...],
+        text: str | None,
+        id: str | None = None,
+        extra: Mapping[str, Any] | None = None,
+        place: Place | None = None,
+    ) -> Document:
+        """Make a document of sentences that are known to be in its text."""
+        new = object.__new__(cls)
+        put = object.__setattr__
+        put(new, "sentences", sentences)
+        put(new, "text", text)
+        put(new, "id", id)
+        put(new, "extra", {} if extra is None else extra)
+        put(new, "place", place)
+        return new
+
+    def with_mentions(self, mentions: Iterable[Iterable[Mention]]) -> Document:
+        """Return the same document with other mentions.
+
+        Args:
+            mentions: Those of each sentence.
+        """
+        pairs = zip(self.sentences, mentions, strict=True)
+        sentences = tuple([sentence.with_mentions(each) for sentence, each in pairs])
+        if type(self) is not Document:
+            return replace(self, sentences=sentences)
+        return Document.unchecked(sentences, self.text, self.id, self.extra, self.place)
+
     @property
     def words(self) -> tuple[str, ...]:
         """The words of all sentences."""
@@ -329,6 +360,10 @@ class Document:
             found.extend(mention.shifted(passed) for mention in sentence.mentions)
             passed += len(sentence.words)
         return tuple(found)
+
+
+_POSITION: Final = attrgetter("fragments", "label")
+"""What mentions are sorted by."""
 
 
 def check_inside(mention: Mention, length: int) -> None:

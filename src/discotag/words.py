@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Final, Literal, get_args
 
 from discotag.blocks import blocks, line_ranges
@@ -13,8 +14,8 @@ from discotag.marks import Complain, Marked, find_flaw, join_ranges, refuse, wor
 from discotag.mentions import Document, Fragment, Mention, Sentence
 
 WORDS: Final = {
-    "pattern": re.compile(r"[^\W\d_]+|\d+|\S"),  # letters, digits, or a single other character
-    "spaces": re.compile(r"\S+"),
+    "pattern": re.compile(r"([^\W\d_]+|\d+|\S)"),  # letters, digits, or a single other character
+    "spaces": re.compile(r"(\S+)"),
 }
 
 WIDE_SPACE: Final = re.compile(r"[^\S\x00-\x7f]")
@@ -107,10 +108,12 @@ class Splitter:
             'Sore knees'
         """
         good = [mark for mark in marked if _is_good(mark, text, complain)]
-        ranges = join_ranges(self.sentence_ranges(text), good)
+        ranges = self.sentence_ranges(text)
+        if good:
+            ranges = join_ranges(ranges, good)
         sentences = [self._sentence(text, start, end) for start, end in ranges]
         if not good:
-            return Document(tuple(sentences), text=text, id=id)
+            return Document.unchecked(tuple(sentences), text, id)
         words = [
             (number, word, sentence.start + start, sentence.start + end)
             for number, sentence in enumerate(sentences)
@@ -134,7 +137,7 @@ class Splitter:
             replace(each, mentions=tuple(found)) if found else each
             for each, found in zip(sentences, mentions, strict=True)
         )
-        return Document(tuple(marked_sentences), text=text, id=id)
+        return Document.unchecked(tuple(marked_sentences), text, id)
 
     def _cuts(self, text: str) -> Iterator[Fragment]:
         if self.sentences == "whole":
@@ -150,18 +153,21 @@ class Splitter:
 
     def _sentence(self, text: str, start: int, end: int) -> Sentence:
         own = text[start:end]
-        pattern = WORDS[self.words]
-        # Both read the same matches, so that words and offsets agree.
-        offsets = tuple([match.span() for match in pattern.finditer(own)])
-        return Sentence.unchecked(tuple(pattern.findall(own)), own, offsets, start)
+        parts = WORDS[self.words].split(own)  # what is between words, a word, what is between, ...
+        borders = list(accumulate(map(len, parts)))
+        offsets = tuple(zip(borders[::2], borders[1::2], strict=False))
+        return Sentence.unchecked(tuple(parts[1::2]), own, offsets, start)
 
 
 def _sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
     """Yield the ends of the sentences between two positions of the text."""
     import sentencex
 
+    own = text[start:end]
+    if not own.isascii():
+        own = WIDE_SPACE.sub(" ", own)
     try:
-        pieces = sentencex.segment(LANGUAGE, WIDE_SPACE.sub(" ", text[start:end]))
+        pieces = sentencex.segment(LANGUAGE, own)
     except UnicodeEncodeError as error:
         raise TextError(
             f"character {start + error.start} is half of a surrogate pair, not a character"

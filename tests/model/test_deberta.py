@@ -94,7 +94,11 @@ def test_attentions_can_still_be_asked_for() -> None:
 
 def test_other_encoders_stay_as_they_are() -> None:
     config = transformers.BertConfig(
-        vocab_size=20, hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8
+        vocab_size=20,
+        hidden_size=8,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=8,
     )
     encoder = transformers.BertModel(config)
     before = [type(each) for each in encoder.modules()]

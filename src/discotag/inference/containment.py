@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum, IntEnum
 from functools import lru_cache
+from itertools import count
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -42,10 +43,18 @@ def relation_table(mentions: Sequence[tuple[Mention, int]], length: int) -> npt.
         >>> relation_table([(Mention("ADR", [(0, 2), (3, 4)]), 1)], 6).tolist()
         [[0, 1, 2, 3, 1, 3]]
     """
-    inside = np.zeros((len(mentions), length + 1), dtype=np.int64)
-    for row, (mention, by) in zip(inside, mentions, strict=True):
-        for start, end in mention.fragments:
-            row[start + by : end + by] = 1
+    borders = np.array(
+        [
+            (row + start + by, row + end + by)
+            for row, (mention, by) in zip(count(step=length + 1), mentions, strict=False)
+            for start, end in mention.fragments
+        ],
+        dtype=np.int64,
+    ).reshape(-1, 2)
+    changes = np.zeros((len(mentions), length + 1), dtype=np.int64)
+    changes.ravel()[borders[:, 0]] = 1
+    changes.ravel()[borders[:, 1]] = -1  # fragments never touch
+    inside = changes.cumsum(axis=1)
     table = np.array([[Relation.APART, Relation.AFTER], [Relation.FIRST, Relation.FURTHER]])
     before = np.roll(inside, 1, axis=1)
     return np.asarray(table[inside, before][:, :length])

@@ -95,7 +95,7 @@ class _Attention(DisentangledSelfAttention):
 
     def _heads(self, vectors: Tensor) -> Tensor:
         """Return vectors, (batch, words, heads · size), as (batch, heads, words, size)."""
-        return vectors.unflatten(-1, (self.num_attention_heads, -1)).transpose(1, 2)
+        return vectors.view(*vectors.shape[:-1], self.num_attention_heads, -1).transpose(1, 2)
 
     def _shifted(self, vectors: Tensor, table: Tensor) -> Tensor:
         """Return (batch, heads, i, j): the product of vector i and row j - i + n - 1 of a table.
@@ -108,11 +108,12 @@ class _Attention(DisentangledSelfAttention):
         heads = self.num_attention_heads
         flat = vectors.reshape(batch * length, heads, -1).transpose(0, 1)
         # (heads, batch · n, 2n), without a copy of the table for each sentence
-        products = torch.bmm(flat, table.unflatten(-1, (heads, -1)).permute(1, 2, 0))
+        products = torch.bmm(flat, table.view(2 * length, heads, -1).permute(1, 2, 0))
         # Where i and j are in memory: i · 2n + (j - i + n - 1) = i · (2n - 1) + j + n - 1.
         width = 2 * length - 1
         found = products.view(heads, batch, -1)[..., length - 1 : length - 1 + length * width]
-        return found.unflatten(-1, (length, width))[..., :length].transpose(0, 1)
+        found = found.view(heads, batch, length, width)[..., :length]
+        return found.transpose(0, 1)
 
 
 @lru_cache(maxsize=1024)

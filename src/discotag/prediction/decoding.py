@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import groupby
 from math import exp, prod
 from types import ModuleType
 from typing import Any, Final
@@ -49,22 +48,31 @@ def read_mentions(scheme: Scheme, tags: Sequence[int]) -> list[Mention]:
         >>> [str(mention) for mention in read_mentions(Scheme(("ADR",)), [0, 1, 2])]
         ['ADR [1:3]']
     """
-    found: list[Mention] = []
-    start = 0
+    return read_batch(scheme, np.array([tags], dtype=np.int64))[0]
+
+
+def read_batch(scheme: Scheme, tags: Numbers) -> list[list[Mention]]:
+    """Return the mentions of several sequences of tags, (batch, words), as `read_mentions` does.
+
+    Where a sequence has no word, its tag is negative.
+    """
     # A mention never reaches over a word that is tagged O, which is 0.
-    for outside, run in groupby(tags, key=(0).__eq__):
-        here = tuple(run)
-        if not outside:
-            mentions, left_out = _read_run(scheme, here)
-            found += [mention.shifted(start) for mention in mentions]
-            for number in left_out:
-                warnings.warn(
-                    f"a mention set of {number} mentions was left out: a set may have "
-                    f"{MAX_MENTIONS}",
-                    TooManyMentions,
-                    stacklevel=2,
-                )
-        start += len(here)
+    inside = np.zeros((tags.shape[0], tags.shape[1] + 2), dtype=np.int8)
+    inside[:, 1:-1] = tags > 0
+    changes = np.diff(inside, axis=1)
+    rows, starts = np.nonzero(changes == 1)
+    ends = np.nonzero(changes == -1)[1]
+    listed = tags.tolist()
+    found: list[list[Mention]] = [[] for _ in listed]
+    for row, start, end in zip(rows.tolist(), starts.tolist(), ends.tolist(), strict=True):
+        mentions, left_out = _read_run(scheme, tuple(listed[row][start:end]))
+        found[row] += [mention.shifted(start) for mention in mentions]
+        for number in left_out:
+            warnings.warn(
+                f"a mention set of {number} mentions was left out: a set may have {MAX_MENTIONS}",
+                TooManyMentions,
+                stacklevel=2,
+            )
     return found
 
 
@@ -130,12 +138,9 @@ class Decoder:
             return {}
         taken = self.backend.fetch(self.backend.take(tags, rows))
         yield
-        sizes = lengths[rows].tolist()
-        found = [
-            read_mentions(self.scheme, row[:size])
-            for row, size in zip(taken.wait()[0].tolist(), sizes, strict=True)
-        ]
+        found = read_batch(self.scheme, taken.wait()[0])
         if probabilities:
+            sizes = lengths[rows].tolist()
             chances = self.backend.fetch(
                 self.backend.mention_probabilities(
                     self.scheme, self.backend.take(scores, rows), sizes, found, self.weights
@@ -166,11 +171,11 @@ class Decoder:
         totals, taggings, values = waiting.wait()
         _check(totals)
         found: list[dict[frozenset[Mention], float]] = [{} for _ in lengths]
-        for row, length in enumerate(lengths.tolist()):
-            for tagging, value in zip(taggings[row].tolist(), values[row].tolist(), strict=True):
-                if value > -np.inf:
-                    mentions = frozenset(read_mentions(self.scheme, tagging[:length]))
-                    found[row].setdefault(mentions, value)
+        for each, tagged, scored in zip(found, taggings, values, strict=True):
+            possible = scored > -np.inf
+            readings = read_batch(self.scheme, tagged[possible])
+            for mentions, value in zip(readings, scored[possible].tolist(), strict=True):
+                each.setdefault(frozenset(mentions), value)
         if not self.scheme.structural:
             sums = self.backend.fetch(self._log_sums(scores, lengths, found))
             yield

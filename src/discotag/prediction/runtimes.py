@@ -42,9 +42,9 @@ LOOK_AHEAD: Final = 2
 """Batches' worth of words that are read at a time in the end, so that the encoder gets sentences of
 like length."""
 
-GPU_DEPTH: Final = 4
-"""Batches under way on a GPU: one is encoded, one decoded, one has its mentions read, and one its
-probabilities computed."""
+GPU_DEPTH: Final = 6
+"""Batches under way on a GPU: of a batch the host waits three times for the device, and it should
+never wait long (`benchmarks/throughput.py`)."""
 
 MAX_MESSAGE: Final = 300
 """Characters of what a library says of an error: some list the nodes of a graph."""

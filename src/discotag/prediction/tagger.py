@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
@@ -404,20 +404,27 @@ class Tagger:
         with them the last bit of scores, are always the same.
         """
         most = self.runtime.budget  # the first answers come soon
+        waiting = iter(items)
+        passed = 0
+        while documents := self._next_documents(waiting, most, passed):
+            if passed + len(documents) > skip:
+                yield _Portion(documents, max(0, skip - passed))
+            passed += len(documents)
+            most = min(2 * most, LOOK_AHEAD * self.runtime.batch)
+
+    def _next_documents(self, items: Iterator[Item], most: int, passed: int) -> list[Document]:
+        """Return the documents of the next items, with about `most` words in all."""
         documents: list[Document] = []
-        words = passed = 0
-        for item in items:
-            document = self._document(item, passed + len(documents))
-            documents.append(document)
-            words += sum(len(sentence.words) for sentence in document.sentences)
-            if words >= most or len(documents) >= most:
-                if passed + len(documents) > skip:
-                    yield _Portion(documents, max(0, skip - passed))
-                passed += len(documents)
-                documents, words = [], 0
-                most = min(2 * most, LOOK_AHEAD * self.runtime.batch)
-        if passed + len(documents) > skip:
-            yield _Portion(documents, max(0, skip - passed))
+        words = 0
+        with collection_paused():
+            for item in items:
+                document = self._document(item, passed + len(documents))
+                documents.append(document)
+                for sentence in document.sentences:
+                    words += len(sentence.words)
+                if words >= most or len(documents) >= most:
+                    break
+        return documents
 
     def _document(self, item: Item, number: int) -> Document:
         if isinstance(item, str):
@@ -466,8 +473,7 @@ def _rebuilt(document: Document, mentions: Sequence[Sequence[Mention]]) -> Docum
     """Return a document with these mentions, for each sentence, in place of its own."""
     if not any(mentions) and not any(each.mentions for each in document.sentences):
         return document
-    pairs = zip(document.sentences, mentions, strict=True)
-    return replace(document, sentences=tuple(each.with_mentions(found) for each, found in pairs))
+    return document.with_mentions(mentions)
 
 
 def _check_items(items: object) -> None:

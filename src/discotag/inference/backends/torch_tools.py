@@ -160,9 +160,11 @@ class TorchTools:
 
 def to_device(values: Tensor, device: torch.device) -> Tensor:
     """Copy a tensor to a device without waiting for the device."""
-    if device.type == "cuda" and not values.is_cuda:
-        values = values.pin_memory()
-    return values.to(device, non_blocking=True)
+    if device.type != "cuda" or values.is_cuda:
+        return values.to(device)
+    pinned = torch.empty(values.shape, dtype=values.dtype, pin_memory=True)
+    pinned.numpy()[...] = values.numpy()  # `pin_memory` wakes all threads of PyTorch, for little
+    return pinned.to(device, non_blocking=True)
 
 
 @lru_cache(maxsize=256)
