@@ -2,8 +2,8 @@
 
     python benchmarks/throughput.py [--model FOLDER | --size MPNet] [--device cuda] [--compile]
 
-Without a model, the encoder has the size of DeBERTa-v3-base or MPNet and random weights, and a bias that
-lets it find mentions in about as many sentences as a trained one does. In the same run: the encoder
+Without a model, the encoder has the size of DeBERTa-v3-base or MPNet and random weights, and a bias
+that lets it find mentions in about as many sentences as a trained one does. In the same run: the encoder
 alone, and a plain pipeline of a Hugging Face model and pytorch-crf. Prints a table and writes
 benchmarks/results/throughput-DEVICE.json.
 """

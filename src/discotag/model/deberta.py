@@ -54,7 +54,7 @@ class _Attention(DisentangledSelfAttention):
     ) -> tuple[Tensor, Tensor | None]:
         """Return the vectors, (batch, words, size); the arguments are Hugging Face's."""
         if output_attentions or query_states is not None or rel_embeddings is None:
-            return super().forward(  # type: ignore[no-any-return]
+            return super().forward(  # type: ignore[no-any-return, no-untyped-call]
                 hidden_states,
                 attention_mask,
                 output_attentions,

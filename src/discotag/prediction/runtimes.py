@@ -38,6 +38,10 @@ CPU_BATCH: Final = 1 << 14
 GPU_BATCH: Final = 1 << 16
 """The same on a GPU, where each step of decoding takes as long for few sentences as for many."""
 
+LARGE_GPU: Final = 24 << 30
+"""Bytes of memory of a GPU that takes twice as many subwords at a time, so that the host, which
+launches the same number of kernels for few subwords as for many, has half the work."""
+
 LOOK_AHEAD: Final = 2
 """Batches' worth of words that are read at a time in the end, so that the encoder gets sentences of
 like length."""
@@ -177,6 +181,8 @@ class TorchRuntime:
             compile_layers(network.encoder)
         self._autocast = half and not own
         self.budget, self.batch = _sizes(self._device.type)
+        if on_gpu and torch.cuda.get_device_properties(self._device).total_memory >= LARGE_GPU:
+            self.budget, self.batch = 2 * self.budget, 2 * self.batch
         self.depth = GPU_DEPTH if on_gpu else 1
         on_cpu = self._device.type == "cpu"
         self.backend: ModuleType = numpy_backend if on_cpu else torch_backend
