@@ -1,11 +1,11 @@
 """Sentences a second from words or text to mentions, and where the time goes.
 
-    python benchmarks/throughput.py [--model FOLDER | --size MPNet] [--device cuda] [--compile]
+    python benchmarks/throughput.py [--model FOLDER | --size MPNet] [--device cuda]
 
 Without a model, the encoder has the size of DeBERTa-v3-base or MPNet and random weights, and a bias
-that lets it find mentions in about as many sentences as a trained one does. In the same run: the encoder
-alone, and a plain pipeline of a Hugging Face model and pytorch-crf. Prints a table and writes
-benchmarks/results/throughput-DEVICE.json.
+that lets it find mentions in about as many sentences as a trained one does. In the same run: the
+encoder alone, and a plain pipeline of a Hugging Face model and pytorch-crf. Prints a table and
+writes benchmarks/results/throughput-DEVICE.json.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import json
 import platform
 import time
 from collections.abc import Callable, Sequence
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from discotag.model.config import ModelConfig
 from discotag.model.files import BUNDLED
 from discotag.model.network import Network
 from discotag.prediction.batching import plan_batches
+from discotag.prediction.benchmark import WORDS_IN, measure
 from discotag.prediction.loading import load
 from discotag.prediction.runtimes import TorchRuntime
 from discotag.prediction.tagger import Tagger
@@ -154,17 +156,10 @@ def plain_pipeline(tagger: Tagger, sentences: Sequence[Sentence]) -> Callable[[]
     return run
 
 
-def read(path: Path, number: int) -> tuple[list[Sentence], list[str]]:
-    """Return sentences of words, and texts, from JSON lines or inline text."""
-    if path.suffix == ".jsonl":
-        lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-        texts = [each["text"] for each in lines]
-        sentences = [Sentence(tuple(words)) for each in lines for words in each["words"]]
-    else:
-        texts = path.read_text("utf-8").splitlines()[::3]
-        sentences = [Sentence(tuple(each.split())) for each in texts]
-    copies = -(-number // len(sentences))
-    return (sentences * copies)[:number], texts * copies
+def read(path: Path) -> list[str]:
+    """Return texts from JSON lines or inline text."""
+    lines = path.read_text("utf-8").splitlines()
+    return [json.loads(line)["text"] for line in lines] if path.suffix == ".jsonl" else lines[::3]
 
 
 def main() -> None:
@@ -173,55 +168,35 @@ def main() -> None:
     parser.add_argument("--model", help="a folder, or 'bundled'")
     parser.add_argument("--size", choices=SIZES, default="DeBERTa-v3-base", help="without a model")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--compile", action="store_true", help="compile the encoder")
-    parser.add_argument("--texts", type=Path, default=CRAFT)
+    parser.add_argument("--texts", type=Path, default=CRAFT, help="JSON lines with a 'text' each")
     parser.add_argument("--sentences", type=int, default=30388)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--name", default="", help="added to the name of the results")
-    parser.add_argument("--budget", type=int, help="subwords the encoder takes at a time")
     parser.add_argument("--profile", action="store_true", help="print where the host's time goes")
     given = parser.parse_args()
-    sentences, texts = read(given.texts, given.sentences)
     if given.model:
-        tagger = load(given.model, runtime="torch", device=given.device, compile=given.compile)
+        tagger = load(given.model, runtime="torch", device=given.device)
     else:
         network = SIZES[given.size]((BUNDLED / "tokenizer.json").read_text("utf-8"))
-        runtime = TorchRuntime(network, given.device, own=True, compile=given.compile)
+        runtime = TorchRuntime(network, given.device, own=True)
         tagger = Tagger(network.config, network.tokenizer, runtime)
+    documents = [tagger.splitter.document(text) for text in read(given.texts)]
+    sentences = [each for document in documents for each in document.sentences]
+    if not given.model:
         set_bias(tagger, network, sentences[:500])
-    if given.budget:
-        tagger.runtime.budget = given.budget
-    documents = [Document((each,)) for each in sentences]
-    assert isinstance(tagger.runtime, TorchRuntime)
     start = time.perf_counter()
-    list(tagger.predict(documents))  # compiles
-    print(f"first pass: {time.perf_counter() - start:.1f} s", flush=True)
-    found = list(tagger.predict(documents))
-    measured: dict[str, float] = {}
-    size = len(sentences)
-    measured["words in, mentions out"] = size / best(
-        lambda: list(tagger.predict(documents)), given.repeat, given.device
-    )
-    measured["without probabilities"] = size / best(
+    speed = measure(tagger, documents, sentences=given.sentences, repeat=given.repeat)
+    print(f"measured in {time.perf_counter() - start:.1f} s", flush=True)
+    measured = speed.sentences_per_second
+    size = speed.sentences
+    sentences = list(islice(cycle(sentences), size))
+    documents = [Document((each,)) for each in sentences]
+    measured["words in, mentions without probabilities out"] = size / best(
         lambda: tagger.tag_batch(documents, probabilities=False), given.repeat, given.device
     )
     measured["encoder alone, the same batches"] = size / best(
         encoder_alone(tagger, sentences), given.repeat, given.device
     )
-    measured["tokenizer alone"] = size / best(
-        lambda: tagger.tokenizer.encode([each.words for each in sentences]), 1, "cpu"
-    )
-    try:
-        split = [tagger.splitter.document(text) for text in texts]
-        number = sum(len(each.sentences) for each in split)
-        measured["text in, mentions out"] = number / best(
-            lambda: list(tagger.predict(texts)), given.repeat, given.device
-        )
-        measured["splitter alone"] = number / best(
-            lambda: [tagger.splitter.document(text) for text in texts], 1, "cpu"
-        )
-    except ModuleNotFoundError as error:
-        print(f"no text in: {error}")
     if given.profile:
         import cProfile
         import pstats
@@ -232,23 +207,22 @@ def main() -> None:
     plain = plain_pipeline(tagger, sentences[: size // 10])
     if plain is not None:
         measured["plain pipeline with pytorch-crf"] = (size // 10) / best(plain, 1, given.device)
-    share = measured["words in, mentions out"] / measured["encoder alone, the same batches"]
-    mentions = sum(len(each.mentions) for each in found)
+    share = measured[WORDS_IN] / measured["encoder alone, the same batches"]
     device = torch.cuda.get_device_name() if given.device != "cpu" else platform.processor()
     results = {
         "device": device or platform.machine(),
         "model": given.model or f"{given.size} (random weights)",
-        "compiled": given.compile,
         "sentences": size,
-        "words": sum(len(each.words) for each in sentences),
-        "sentences_with_mentions": sum(bool(each.mentions) for each in found),
-        "mentions": mentions,
+        "words": speed.words,
+        "mentions": speed.mentions,
         "sentences_a_second": measured,
         "share_beside_encoder": 1 - share,
     }
     for name, value in measured.items():
-        print(f"{name:36} {value:12,.0f} sentences a second")
-    print(f"all but the encoder: {1 - share:.1%}; {mentions:,} mentions in {size:,} sentences")
+        print(f"{name:46} {value:12,.0f} sentences a second")
+    print(
+        f"all but the encoder: {1 - share:.1%}; {speed.mentions:,} mentions in {size:,} sentences"
+    )
     name = f"throughput{given.name}-{given.device}.json"
     (HERE / "results").mkdir(exist_ok=True)
     (HERE / "results" / name).write_text(json.dumps(results, indent=2) + "\n", "utf-8")

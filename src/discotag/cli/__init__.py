@@ -13,6 +13,7 @@ from typer.exceptions import Abort, TyperException
 
 from discotag import __version__
 from discotag.cli import (
+    benchmark,
     corpus_check,
     corpus_convert,
     corpus_prepare,
@@ -84,6 +85,7 @@ register(corpus, "convert", corpus_convert.convert)
 register(corpus, "split", corpus_split.split)
 register(corpus, "prepare", corpus_prepare.prepare)
 register(app, "export", export.export)
+register(app, "benchmark", benchmark.benchmark)
 app.add_typer(names, name="lexicon")
 register(names, "umls", lexicon.umls)
 register(names, "match", lexicon.match)

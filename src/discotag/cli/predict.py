@@ -127,13 +127,6 @@ def predict(
     device: Annotated[
         str | None, typer.Option(help="cpu or cuda. [default: cpu for onnx]", show_default=False)
     ] = None,
-    compile: Annotated[
-        bool,
-        typer.Option(
-            "--compile",
-            help="Compile the encoder for PyTorch: it takes a minute or two; for large jobs.",
-        ),
-    ] = False,
     skip_bad: SkipBad = False,
 ) -> None:
     """Find the mentions in texts.
@@ -176,7 +169,7 @@ def predict(
         _check_output(out, form, source, resume, force)
     from discotag.prediction.loading import load
 
-    tagger = load(model, runtime=runtime, device=device, compile=compile)
+    tagger = load(model, runtime=runtime, device=device)
     settings = {
         "discotag": __version__,
         "model": _model_digest(tagger),

@@ -148,20 +148,6 @@ def speed_up(encoder: PreTrainedModel) -> None:
         deberta.speed_up(encoder)
 
 
-def compile_layers(encoder: PreTrainedModel) -> None:
-    """Compile an encoder for batches of any size.
-
-    Its layers are compiled one by one: the first takes some seconds, and as the others have the
-    same code they take none.
-    """
-    stacks = [each for each in encoder.modules() if isinstance(each, torch.nn.ModuleList)]
-    layers = max(stacks, key=len, default=())
-    for layer in layers:
-        layer.compile(dynamic=True)
-    if not layers:
-        encoder.compile(dynamic=True)
-
-
 def _check_config(data: Any, source: str | Path) -> None:
     """Raise `ModelError` if this is not the configuration of an encoder."""
     if isinstance(data, dict) and KEY in data:

@@ -147,11 +147,8 @@ class Decoder:
                 )
             )
             yield
-            listed = iter(chances.wait()[0].clip(0, 1).tolist())
-            found = [
-                [each.with_score(round(next(listed), DIGITS)) for each in mentions]
-                for mentions in found
-            ]
+            listed = iter(chances.wait()[0].astype(np.float64).clip(0, 1).round(DIGITS).tolist())
+            found = [[each.with_score(next(listed)) for each in mentions] for mentions in found]
         return dict(zip(rows.tolist(), found, strict=True))
 
     def alternatives(self, scores: Array, lengths: Numbers, k: int) -> Work[list[list[Reading]]]:

@@ -40,7 +40,6 @@ def load(
     *,
     runtime: str | None = None,
     device: str | None = None,
-    compile: bool = False,
     splitter: Splitter | None = None,
 ) -> Tagger:
     """Load a model.
@@ -57,8 +56,6 @@ def load(
             without `model.safetensors` is used too: the weights are taken from its ONNX file.
             By default as above, but `torch` for a device other than the CPU.
         device: `cpu` or `cuda`, or what else PyTorch knows.
-        compile: Compile the encoder for PyTorch, which takes a minute at the first batch and is
-            worth it for many thousand sentences on a GPU.
         splitter: How text becomes sentences and words.
 
     Raises:
@@ -87,7 +84,7 @@ def load(
         from discotag.model.network import Network
 
         network = Network.from_pretrained(folder)
-        own = TorchRuntime(network, device, own=True, compile=compile)
+        own = TorchRuntime(network, device, own=True)
         return Tagger(network.config, network.tokenizer, own, splitter=splitter, origin=origin)
     tokenizer = WordTokenizer.from_file(folder / TOKENIZER, config)
     try:

@@ -139,8 +139,6 @@ class TorchRuntime:
         own: Whether nothing else uses the network: its encoder then keeps its weights in bfloat16
             as well. A network that is being trained is left as it is.
         half: Whether to compute in bfloat16; by default on a GPU that has it.
-        compile: Compile the encoder, which takes a minute at the first batch and is worth it for
-            many thousand sentences.
 
     Raises:
         InputError: PyTorch cannot use the device.
@@ -155,12 +153,11 @@ class TorchRuntime:
         *,
         own: bool = False,
         half: bool | None = None,
-        compile: bool = False,
     ) -> None:
         import torch
 
         from discotag.inference.backends import torch_backend
-        from discotag.model.encoder import compile_layers, speed_up
+        from discotag.model.encoder import speed_up
 
         if device is None:
             device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -177,8 +174,6 @@ class TorchRuntime:
                 network.encoder.bfloat16()
         if on_gpu:
             speed_up(network.encoder)
-        if compile:
-            compile_layers(network.encoder)
         self._autocast = half and not own
         self.budget, self.batch = _sizes(self._device.type)
         if on_gpu and torch.cuda.get_device_properties(self._device).total_memory >= LARGE_GPU:

@@ -106,13 +106,12 @@ class Tagger:
         *,
         runtime: str | None = None,
         device: str | None = None,
-        compile: bool = False,
         splitter: Splitter | None = None,
     ) -> Tagger:
         """Load a model; see `discotag.load`."""
         from discotag.prediction.loading import load
 
-        return load(name, runtime=runtime, device=device, compile=compile, splitter=splitter)
+        return load(name, runtime=runtime, device=device, splitter=splitter)
 
     @classmethod
     def from_network(cls, network: Network, device: str | None = None) -> Tagger:

@@ -1,0 +1,35 @@
+"""`discotag benchmark`: a table for people, JSON for programs."""
+
+import json
+
+from typer.testing import CliRunner
+
+from discotag.cli import app
+from discotag.errors import DiscotagError
+
+RUN = CliRunner()
+
+
+def test_table(tmp_path):
+    path = tmp_path / "posts.txt"
+    path.write_text("Sore toes. My arms hurt.\n", "utf-8")
+    found = RUN.invoke(app, ["benchmark", str(path), "--sentences", "4", "--repeat", "1"])
+    assert found.exit_code == 0, found.output
+    assert "4 sentences of 3.5 words" in found.output
+    for step in ("text in, mentions out", "split text into words", "score words"):
+        assert step in found.output
+
+
+def test_json():
+    found = RUN.invoke(app, ["benchmark", "--sentences", "3", "--repeat", "1", "--json"])
+    data = json.loads(found.stdout)
+    assert (data["sentences"], data["runtime"], data["device"]) == (3, "onnx-int8", "cpu")
+    assert data["sentences_per_second"].keys() == data["seconds"].keys()
+
+
+def test_bad_input(tmp_path):
+    found = RUN.invoke(app, ["benchmark", str(tmp_path / "no.txt")])
+    assert isinstance(found.exception, DiscotagError)
+    assert "no such file" in str(found.exception)
+    found = RUN.invoke(app, ["benchmark", "--sentences", "0"])
+    assert found.exit_code == 2
