@@ -78,7 +78,7 @@ def test_the_layer_answers_as_on_the_cpu():
                 layer.entropy(given, there),
                 layer.marginals(given, there),
                 layer.mention_probability(given, gold, there),
-                *layer.topk(given, there, k=3),
+                *layer.k_best(given, there, k=3),
                 layer.decode(given, there),
             ]
         )

@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeVar
 
 from discotag.inference.arrays import Arrays
 
-# A NumPy array or a PyTorch tensor; the two share no type.
+# A NumPy array or a PyTorch tensor; they have no common type.
 Array = Any
 
 T = TypeVar("T")
