@@ -141,9 +141,9 @@ def load_encoder(name: str | Path) -> tuple[PreTrainedModel, str | Path]:
 
 
 def speed_up(encoder: PreTrainedModel) -> None:
-    """Let an encoder compute the same numbers faster, where discotag knows how: see `deberta`."""
+    """Replace parts of an encoder by faster ones with the same results; see `deberta`."""
     if encoder.config.model_type == "deberta-v2":
-        from discotag.model import deberta  # which imports the code of that one encoder
+        from discotag.model import deberta  # imported here because it imports transformers' DeBERTa
 
         deberta.speed_up(encoder)
 
@@ -151,8 +151,7 @@ def speed_up(encoder: PreTrainedModel) -> None:
 def compile_layers(encoder: PreTrainedModel) -> None:
     """Compile an encoder for batches of any size.
 
-    Its layers are compiled one by one: the first takes some seconds, and as the others have the
-    same code they take none.
+    Its layers are compiled one by one: the first takes some seconds, and the others reuse its code.
     """
     stacks = [each for each in encoder.modules() if isinstance(each, torch.nn.ModuleList)]
     layers = max(stacks, key=len, default=())
