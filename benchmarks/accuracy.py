@@ -1,13 +1,13 @@
-"""How well trained models find mentions: corpora x encoders x objectives x schemes x seeds.
+"""Measure the accuracy of trained models: corpora x encoders x objectives x schemes x seeds.
 
     python benchmarks/accuracy.py --data FOLDER --runs RUNS \
         --encoder minilm=PATH=1e-4 --encoder mpnet=PATH=1e-5 --jobs 10
 
 FOLDER holds psytar/, craft-cl/ and craft-go_bp/, each with train, dev and test in any format that
-discotag reads. Every finished training is written to RUNS at once, as figures and as predictions;
-what is there already is not trained again. `--only` takes some of the grid, by a regular
-expression on names such as craft-cl.mpnet.nll.2.1. Then, or with `--jobs 0` alone, what is in RUNS
-is summed up: a table, `results/accuracy.json` and a plot.
+discotag reads. The figures and predictions of each training are written to RUNS as soon as it is
+finished; finished trainings are not repeated. `--only` selects trainings by a regular expression on
+names such as craft-cl.mpnet.nll.2.1. At the end, or with `--jobs 0` at once, RUNS is summarised: a
+table, `results/accuracy.json` and a plot.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ import numpy as np
 
 RESULTS = Path(__file__).parent / "results" / "accuracy.json"
 CORPORA = {
-    # Labels to learn, and sentences without mentions for each one with.
+    # The labels to learn, and the number of sentences without mentions per sentence with mentions.
     "psytar": {"labels": ("ADR",), "without_mentions": -1.0},
     "craft-cl": {"labels": (), "without_mentions": 1.0},
     "craft-go_bp": {"labels": (), "without_mentions": 1.0},
 }
 SCHEMES = {"2": (2, False), "3gap": (3, True), "bio": (0, False)}
-"""Slots, and whether there are gap mentions."""
+"""The number of slots, and whether there are gap mentions."""
 EM = ("soft_em", "hard_em", "weakly_soft_em", "weakly_hard_em")
 SLICES = ("all", "discontinuous_sentences", "discontinuous")
 RESAMPLES = 2000
@@ -66,7 +66,7 @@ class Job:
 
 
 def grid(seeds: int, small: str, large: str) -> list[Job]:
-    """The trainings whose place is known from the start, the most wanted first."""
+    """Return the trainings that do not depend on others, the most important first."""
     cells = [
         *((corpus, large, "nll", "2") for corpus in ("psytar", "craft-cl")),
         *((corpus, small, "nll", "2") for corpus in ("psytar", "craft-cl")),
@@ -80,7 +80,7 @@ def grid(seeds: int, small: str, large: str) -> list[Job]:
 
 
 def best_em(runs: Path, small: str) -> str | None:
-    """The EM objective with the highest development F1 of the small encoder, over the corpora."""
+    """Return the EM objective with the best mean development F1 of the small encoder."""
     found: dict[str, list[float]] = defaultdict(list)
     for run in load(runs):
         if run["job"]["encoder"] == small and run["job"]["objective"] in EM:
@@ -88,11 +88,11 @@ def best_em(runs: Path, small: str) -> str | None:
     return max(found, key=lambda name: statistics.fmean(found[name])) if found else None
 
 
-# A training, in a process of its own.
+# A training, which runs in its own process.
 
 
 def work(job: Job, data: Path, encoder: str, rate: float, epochs: int, runs: Path) -> None:
-    """Train, predict the test data, and write what came out."""
+    """Train a model, predict the test data, and write the results."""
     import torch
 
     torch.set_num_threads(1)  # many trainings share the cores
@@ -164,14 +164,14 @@ def _plain(mentions: Any) -> list[list[Any]]:
     return [[mention.label, mention.fragments] for mention in sorted(mentions)]
 
 
-# The grid, as processes side by side.
+# The grid, as parallel processes.
 
 
 def run_all(jobs: Sequence[Job], options: argparse.Namespace) -> None:
-    """Run the trainings that are not done yet, so many at a time."""
+    """Run the trainings that are not finished, `options.jobs` at a time."""
     waiting = [job for job in jobs if not (options.runs / f"{job.name}.json").exists()]
     waiting = [job for job in waiting if re.search(options.only, job.name)]
-    print(f"{len(jobs) - len(waiting)} done or left out, {len(waiting)} to do", file=sys.stderr)
+    print(f"{len(jobs) - len(waiting)} done or not selected, {len(waiting)} to do", file=sys.stderr)
     with ThreadPoolExecutor(options.jobs) as pool:
         list(pool.map(lambda job: _run(job, options), waiting))
 
@@ -198,16 +198,16 @@ def _run(job: Job, options: argparse.Namespace) -> None:
     print(f"{job.name}: {shown} in {seconds:.0f} s", file=sys.stderr, flush=True)
 
 
-# The summary, from what the trainings left.
+# The summary of all trainings.
 
 
 def load(runs: Path) -> list[dict[str, Any]]:
-    """The figures of all finished trainings."""
+    """Return the figures of all finished trainings."""
     return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(runs.glob("*.json"))]
 
 
 def counts_of(runs: Path, run: dict[str, Any]) -> np.ndarray:
-    """For each slice and test sentence gold, predicted and correct mentions: (3, sentences, 3)."""
+    """Return the numbers of gold, predicted and correct mentions, (slices, test sentences, 3)."""
     from discotag.evaluation import tally
     from discotag.mentions import Mention
 
@@ -223,9 +223,9 @@ def counts_of(runs: Path, run: dict[str, Any]) -> np.ndarray:
 
 
 def resampled(tables: Sequence[np.ndarray], seed: int = 0) -> np.ndarray:
-    """F1 by slice of bootstrap samples of sentences and of seeds: (resamples, slices).
+    """Return the F1 of bootstrap samples of sentences and seeds, (resamples, slices).
 
-    The same seed draws the same sentences, so differences of two systems are paired.
+    The same `seed` draws the same sentences, so that two systems can be compared in pairs.
     """
     sentences = tables[0].shape[1]
     random, seeds = np.random.default_rng(seed), np.random.default_rng([seed, len(tables)])
@@ -250,7 +250,7 @@ def interval(values: np.ndarray) -> list[float]:
 
 
 def summarise(runs: Path) -> dict[str, Any]:
-    """Mean, deviation and interval of each system, and its difference to NLL with two slots."""
+    """Return mean, deviation and interval of each system, and its difference to NLL, two slots."""
     by_system: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for run in load(runs):
         by_system[Job(**run["job"]).system].append(run)
@@ -301,7 +301,7 @@ def summarise(runs: Path) -> dict[str, Any]:
 
 
 def table(summary: dict[str, Any]) -> Iterator[str]:
-    """The summary as a Markdown table; * marks what differs from NLL, two slots, beyond noise."""
+    """Yield the lines of a Markdown table; * marks significant differences to NLL, two slots."""
     names: tuple[Any, ...] = ("corpus", "encoder", "objective", "scheme", "seeds", *SLICES)
     yield f"| {' | '.join(names).replace('_', ' ')} |"
     yield "|---" * len(names) + "|"
@@ -321,7 +321,7 @@ def table(summary: dict[str, Any]) -> Iterator[str]:
 
 
 def plot(summary: dict[str, Any], path: Path) -> None:
-    """F1 with intervals, all mentions and discontinuous ones, a panel a corpus."""
+    """Plot the F1 of all and of discontinuous mentions, with intervals, in a panel per corpus."""
     from matplotlib.figure import Figure
 
     corpora = sorted({each["corpus"] for each in summary["systems"].values()})
@@ -352,15 +352,17 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, help="folder with the corpora")
-    parser.add_argument("--runs", type=Path, required=True, help="folder for what trainings leave")
+    parser.add_argument("--runs", type=Path, required=True, help="folder for finished trainings")
     parser.add_argument(
-        "--encoder", action="append", default=[], help="NAME=FOLDER=RATE; the small one first"
+        "--encoder", action="append", default=[], help="NAME=FOLDER=RATE; the small encoder first"
     )
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--epochs", type=int, default=20)
-    parser.add_argument("--jobs", type=int, default=2, help="trainings at a time; 0: sum up only")
+    parser.add_argument("--jobs", type=int, default=2, help="trainings at a time; 0: none")
     parser.add_argument("--only", default="", help="a regular expression on names of trainings")
-    parser.add_argument("--em", choices=EM, help="the EM form of the large encoder; else the best")
+    parser.add_argument(
+        "--em", choices=EM, help="EM objective of the large encoder; by default the best one"
+    )
     parser.add_argument("--work", help=argparse.SUPPRESS)
     options = parser.parse_args()
     encoders = {}

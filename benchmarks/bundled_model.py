@@ -3,10 +3,10 @@
     discotag corpus prepare psytar PsyTAR_dataset.xlsx DATA
     python benchmarks/bundled_model.py --data DATA --small MINILM --large MPNET --out OUT
 
-MINILM and MPNET are folders of encoders. What is done already is not done again, so it can be
-stopped at any time. A GPU takes minutes, a CPU a day. OUT/listed is the model; the last step
-puts its ONNX form, quantised to int8, and its card into src/discotag/bundled.
-`--step train` and `--step export` do one half, on different machines if need be.
+MINILM and MPNET are folders of encoders. Finished steps are not repeated, so it can be stopped at
+any time. It takes minutes on a GPU and a day on a CPU. OUT/listed is the model; the last step
+writes its export in eight bits and its card to src/discotag/bundled. To run the two halves on
+different machines, use `--step train` and `--step export`.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ NOTES = """\
 
 `benchmarks/bundled_model.py` trained four teachers (all-mpnet-base-v2) on the training posts of
 PsyTAR and on made-up posts (`benchmarks/made_up_posts.py`), distilled them into all-MiniLM-L6-v2,
-trained that a little more on made-up posts with several mention sets a line and on lists, and
+trained that a little more on made-up posts with several mention sets per line and on lists, and
 quantised it to eight bits. The figures above are those of the eight-bit model on PsyTAR's test
-posts, which none of this has seen, with 95% bootstrap intervals over sentences.
+posts, which were not used for any of this, with 95% bootstrap intervals over sentences.
 
 ## What to expect
 
 It was trained on posts in English about four psychiatric drugs. On other drugs, other kinds of
-text and other languages it will do worse; the probabilities it gives were not calibrated. It
+text and other languages it will do worse; its probabilities have not been calibrated. It
 finds reports of adverse drug reactions as PsyTAR annotates them; it does not decide whether a
-drug caused them. It is no medical device.
+drug caused them. It is not a medical device.
 
 ## Attribution
 
@@ -53,9 +53,9 @@ drug caused them. It is no medical device.
 """
 
 MADE_UP = 2000
-"""Made-up posts with labels, beside PsyTAR's 4,271 sentences for training."""
+"""The number of made-up posts with labels, added to PsyTAR's 4,271 sentences for training."""
 MADE_UP_UNLABELLED = 4000
-"""More of them, which the teachers label."""
+"""The number of made-up posts that the teachers label."""
 SCHEME = ["--slots", "2", "--gap-mentions"]
 TEACHERS = 4
 TEACHER = ["--rate", "2e-5", "--epochs", "15", "--dropout", "0.3"]
@@ -66,7 +66,7 @@ STUDENT = ["--rate", "2e-4", "--epochs", "40", "--dropout", "0.2", "--distil-wei
 
 
 def train(data: Path, encoder: Path, out: Path, *options: str) -> None:
-    """One training, unless it is done."""
+    """Run a training, unless it is finished."""
     if (out / "model" / "model.safetensors").exists() and (out / "figures.json").exists():
         return
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -78,7 +78,7 @@ def train(data: Path, encoder: Path, out: Path, *options: str) -> None:
 
 
 def train_all(data: Path, small: Path, large: Path, out: Path, jobs: int) -> None:
-    """Teachers side by side, then students; the best student by development F1 is linked."""
+    """Train teachers in parallel, then students; copy the student with the best development F1."""
     out.mkdir(parents=True, exist_ok=True)
     write([*read(data / "train.jsonl"), *made_up_posts(MADE_UP)], out / "train.jsonl")
     write(made_up_posts(MADE_UP_UNLABELLED, seed=1), out / "unlabelled.jsonl")
@@ -108,9 +108,9 @@ def train_all(data: Path, small: Path, large: Path, out: Path, jobs: int) -> Non
 def polish(data: Path, before: Path, out: Path, settings: Settings, posts: list[Document]) -> None:
     """Train a model a little more, on other made-up posts.
 
-    The first have one set a line, and a model that has seen no others takes what stands side by
-    side for one: so the next have several, and the last have lists of whole mentions. On PsyTAR the
-    model is held to what it said before.
+    In the first made-up posts, a line has one mention set, so the model learns to read neighbouring
+    mentions as one set. Other posts, with several sets per line or with lists of separate mentions,
+    correct that. On PsyTAR, the model is its own teacher.
     """
     import torch
 
@@ -143,7 +143,7 @@ def polish(data: Path, before: Path, out: Path, settings: Settings, posts: list[
 
 
 def polish_twice(data: Path, out: Path) -> None:
-    """Sets side by side, then lists."""
+    """Train the student on lines with several mention sets, then on lists."""
     settings = Settings(rate=5e-5, epochs=5, dropout=0.2, distil_weight=0.6, batch_size=32)
     posts = [*made_up_posts(MADE_UP_SEVERAL, seed=2, share=0.5)]
     polish(data, out / "student" / "model", out / "polished", settings, posts)
@@ -153,7 +153,7 @@ def polish_twice(data: Path, out: Path) -> None:
 
 
 def figures_of(folder: Path) -> dict[str, dict[str, float]]:
-    """F1 on development and test data by slice."""
+    """Return the F1 on development and test data by slice."""
     figures = json.loads((folder / "figures.json").read_text(encoding="utf-8"))
     return {
         part: {name: round(100 * each["f1"], 2) for name, each in figures[part].items()}
@@ -208,11 +208,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--data", type=Path, required=True, help="PsyTAR, prepared")
+    parser.add_argument("--data", type=Path, required=True, help="the prepared PsyTAR corpus")
     parser.add_argument("--small", type=Path, help="the encoder of the student")
     parser.add_argument("--large", type=Path, help="the encoder of the teachers")
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--jobs", type=int, default=1, help="trainings side by side")
+    parser.add_argument("--jobs", type=int, default=1, help="trainings at a time")
     parser.add_argument("--step", choices=("train", "export", "all"), default="all")
     options = parser.parse_args()
     if options.step != "export":

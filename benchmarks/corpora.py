@@ -1,8 +1,8 @@
-"""How fast corpora are read and written, and in how much memory, on one core.
+"""Measure the speed and the memory of reading and writing corpora, on one core.
 
-Run `python benchmarks/corpora.py`. Prints a table and writes `benchmarks/results/corpora.json` and
-`corpora.png`. The sentences are made up: 20 words each, half with a mention, one in twenty with a
-discontinuous one. The floor is parsing the same lines as JSON and doing nothing with them.
+Run `python benchmarks/corpora.py`. It prints a table and writes `benchmarks/results/corpora.json`
+and `corpora.png`. The sentences are made up: 20 words each, half with a mention, one in twenty with
+a discontinuous one. The floor is the time to parse the same lines as JSON only.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FLAT_ONLY = {"conll"}
 
 
 def documents(number: int, *, flat: bool = False) -> Iterator[Document]:
-    """Documents of one sentence, always the same."""
+    """Yield documents of one sentence, always the same."""
     draw = random.Random(0)
     vocabulary = ["".join(draw.choices("abcdefghij", k=draw.randint(2, 9))) for _ in range(5000)]
     for _ in range(number):
@@ -46,7 +46,7 @@ def documents(number: int, *, flat: bool = False) -> Iterator[Document]:
 
 
 def measure(name: str, number: int, folder: Path) -> dict[str, float | str]:
-    """Sentences a second to write and to read one format."""
+    """Return the speed of writing and reading a format, in sentences per second."""
     format = "jsonl" if name == IN_TEXT else name
     made = list(documents(number, flat=format in FLAT_ONLY))
     if name == IN_TEXT:
@@ -73,10 +73,10 @@ def measure(name: str, number: int, folder: Path) -> dict[str, float | str]:
 
 
 def memory(number: int, folder: Path) -> float:
-    """MiB that a process needs at most to read a JSON-lines corpus, beyond what it starts with."""
+    """Return the peak memory, in MiB, that reading a JSON-lines corpus adds to a process."""
     path = folder / "large.jsonl"
     write(documents(number), path)
-    # The peak as the system counts it for this process; `resource` would count its parent's too.
+    # The system's own figure for this process; that of `resource` can include its parent.
     code = (
         "import sys; from pathlib import Path; from discotag.corpora import read; "
         "peak = lambda: int(Path('/proc/self/status').read_text().split('VmHWM:')[1].split()[0]); "
@@ -89,7 +89,7 @@ def memory(number: int, folder: Path) -> float:
 
 
 def plot(rows: list[dict[str, float | str]], path: Path) -> None:
-    """A bar for each format."""
+    """Plot the speed of reading, with a bar for each format."""
     import matplotlib
 
     matplotlib.use("agg")
@@ -100,12 +100,12 @@ def plot(rows: list[dict[str, float | str]], path: Path) -> None:
     axes.barh(names, [float(row["read"]) for row in rows], color="#3b6ea5")
     axes.axvline(50_000, color="#888888", linestyle=":")
     axes.invert_yaxis()
-    axes.set_xlabel("sentences of 20 words read in a second, one core")
+    axes.set_xlabel("sentences of 20 words read per second, one core")
     figure.savefig(path, dpi=150)
 
 
 def main() -> None:
-    """Measure, print, write."""
+    """Measure all formats, print a table, and write the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sentences", type=int, default=50_000)
     arguments = parser.parse_args()
@@ -118,7 +118,7 @@ def main() -> None:
             )
             rows.append(measure(format, number, Path(name)))
         small, large = (memory(number, Path(name)) for number in (20_000, 400_000))
-    table = Table(title="Corpora, sentences of 20 words a second")
+    table = Table(title="Corpora, sentences of 20 words per second")
     for heading in ("format", "read", "write", "JSON floor"):
         table.add_column(heading, justify="left" if heading == "format" else "right")
     for row in rows:
@@ -126,7 +126,7 @@ def main() -> None:
         table.add_row(str(row["format"]), f"{row['read']:,.0f}", f"{row['write']:,.0f}", floor)
     console = Console()
     console.print(table)
-    console.print(f"memory to read 20,000 sentences {small:.1f} MiB, 400,000 {large:.1f} MiB")
+    console.print(f"memory to read 20,000 sentences: {small:.1f} MiB, 400,000: {large:.1f} MiB")
     RESULTS.mkdir(exist_ok=True)
     result = {
         "machine": platform.machine(),

@@ -1,13 +1,13 @@
-"""discotag's inference beside pytorch-crf, torch-struct and a plain PyTorch loop, in one run.
+"""Compare discotag's inference with pytorch-crf, torch-struct and a plain PyTorch loop.
 
     python benchmarks/inference.py --device cpu       (make bench)
     python benchmarks/inference.py --device cuda
 
-The plain loop does the same work as discotag, on the same scores, and its answers are compared
-with discotag's; because it is dense over pairs of states it splits them by the tag that enters
-them. pytorch-crf and torch-struct cannot express a grammar; they get random scores for as many
-states as the grammar has. The floor is a copy of discotag's scores. On a GPU times are medians of
-`triton.testing.do_bench`, which empties the cache before each run. Prints ratios, and writes
+The plain loop computes the same as discotag, on the same scores, and its results are compared with
+discotag's. It is dense over pairs of states, so it splits states by the tag that enters them.
+pytorch-crf and torch-struct cannot express a grammar; they get random scores for as many states as
+the grammar has. The floor is the time to copy discotag's scores. On a GPU, times are medians of
+`triton.testing.do_bench`, which clears the cache before each run. It prints ratios and writes
 `benchmarks/results/inference-DEVICE.json` and `.png`.
 """
 
@@ -38,12 +38,12 @@ SCHEMES = {
 }
 TASKS = ("best path", "partition", "partition + gradient")
 MAIN = "2 slots"
-MOST_CELLS = {"cpu": 1 << 25, "cuda": 1 << 31}  # of scores x states, for what is dense in states
-PATIENCE = 3.0  # seconds for one measurement; what takes longer is left out of later sizes
+MOST_CELLS = {"cpu": 1 << 25, "cuda": 1 << 31}  # the most words x states^2 of dense contenders
+PATIENCE = 3.0  # seconds per measurement; slower contenders are left out of later sizes
 
 
 def sizes(device: str) -> list[tuple[int, int]]:
-    """(batch, words) of the main scheme; other schemes are measured at `key_sizes`."""
+    """Return (batch, words) for the main scheme; other schemes are measured at `key_sizes`."""
     if device == "cpu":
         return [(1, 8), (1, 64), (1, 512), (16, 64), (128, 64), (1024, 32), (32, 1024)]
     return [(1, 8), (1, 64), (1024, 32), (8192, 8), (8192, 64), (256, 64), (256, 4096)]
@@ -54,17 +54,17 @@ def key_sizes(device: str) -> list[tuple[int, int]]:
 
 
 def other_schemes(device: str) -> list[str]:
-    """On a GPU every further scheme costs a minute of compiling: three say enough."""
+    """Return the other schemes; on a GPU only three, because each takes a minute to compile."""
     names = [name for name in SCHEMES if name != MAIN]
     return names if device == "cpu" else [names[0], names[3], names[5]]
 
 
 class PlainLoop:
-    """What one writes first: dense over pairs of states, a loop over words, autograd."""
+    """A straightforward implementation: a loop over words, dense over pairs of states, autograd."""
 
     def __init__(self, scheme: Scheme, device: str) -> None:
         grammar, number = scheme.grammar, {tag: n for n, tag in enumerate(scheme.tags)}
-        # A state for each tag that enters a state, so that every state has one tag.
+        # Split states by the tags that enter them, so that every state has one tag.
         split = sorted({(arc.target, number[arc.symbol]) for arc in grammar.arcs})
         steps = [{number[tag]: to for tag, to in steps.items()} for steps in grammar.steps]
 
@@ -170,7 +170,7 @@ def contenders(
         if task == "best path":
             with torch.no_grad():
                 same = loop.best_path(scores) == torch_backend.best_tags(grammar, scores)[0]
-            assert same.float().mean() > 0.999, "the plain loop has other answers"
+            assert same.float().mean() > 0.999, "the plain loop has other results"
             found["plain PyTorch loop"] = lambda: loop.best_path(scores)
         else:
             theirs = loop.partition(scores).detach()
@@ -194,7 +194,7 @@ def contenders(
 
 
 def milliseconds(work: Callable[[], object], device: str) -> float:
-    """The median of several runs after a warm-up."""
+    """Return the median of several runs after a warm-up."""
 
     def once() -> float:
         if device == "cuda":
@@ -232,7 +232,7 @@ def measure(device: str, quick: bool) -> list[dict[str, object]]:
                     continue
                 try:
                     took = milliseconds(work, device)
-                except Exception as error:  # a peer that fails is a result too
+                except Exception as error:  # a library that fails is a result too
                     print(
                         f"{who}, {name}, {task}, {batch}x{words}: {type(error).__name__}: {error}"
                     )
@@ -295,7 +295,7 @@ def plot(rows: list[dict[str, object]], path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--quick", action="store_true", help="only the sizes that goals name")
+    parser.add_argument("--quick", action="store_true", help="measure only the main sizes")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     torch.manual_seed(0)

@@ -1,8 +1,8 @@
-"""How fast a lexicon is made from UMLS, and how many mention sets of open corpora one names.
+"""Measure how fast a lexicon is made from UMLS, and how many mention sets the default one names.
 
-Run `python benchmarks/lexicon.py --help`. Prints tables, and writes
-`benchmarks/results/lexicon.json`. The Metathesaurus is synthetic: invented names, in lines
-of about 130 bytes. The corpora are those in the folder `DISCOTAG_CORPORA`.
+Run `python benchmarks/lexicon.py --help`. It prints tables and writes
+`benchmarks/results/lexicon.json`. The Metathesaurus is synthetic: invented names, in lines of about
+130 bytes. The corpora are read from the folder `DISCOTAG_CORPORA`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SPLITS = ("train", "dev", "test")
 
 
 def write_metathesaurus(meta: Path, lines: int) -> None:
-    """MRSTY.RRF and MRCONSO.RRF with invented names; one concept in ten is a body part."""
+    """Write MRSTY.RRF and MRCONSO.RRF with invented names; one concept in ten is a body part."""
     draw = random.Random(0)
     stems = ["".join(draw.choices(SYLLABLES, k=3)) for _ in range(NAMES_A_BLOCK)]
     with (meta / "MRSTY.RRF").open("w") as stream:
@@ -77,7 +77,7 @@ print(json.dumps({
 
 
 def measure_umls(lines: int) -> dict[str, float]:
-    """Seconds and the most memory of a process that converts so many lines."""
+    """Return the time and the peak memory of a process that converts this many lines."""
     with tempfile.TemporaryDirectory() as folder:
         meta = Path(folder)
         write_metathesaurus(meta, lines)
@@ -91,7 +91,7 @@ def measure_umls(lines: int) -> dict[str, float]:
 
 
 def craft(archive: Path, label: str) -> Iterator[Sentence]:
-    """All sentences of one of the three sets, from the inline files."""
+    """Yield all sentences of CRAFT, from the inline files, with the mentions of a label."""
     from discotag.corpora import read
 
     with tarfile.open(archive) as files, tempfile.TemporaryDirectory() as folder:
@@ -105,7 +105,7 @@ def craft(archive: Path, label: str) -> Iterator[Sentence]:
 
 
 def psytar(workbook: Path) -> Iterator[Sentence]:
-    """Sentences of PsyTAR with those adverse reactions whose words stand in them in order."""
+    """Yield the sentences of PsyTAR with the adverse reactions whose words occur in order."""
     import openpyxl
 
     sheet = openpyxl.load_workbook(workbook, read_only=True)["ADR_Identified"]
@@ -124,7 +124,7 @@ def psytar(workbook: Path) -> Iterator[Sentence]:
 
 
 def measure_corpora(corpora: Path) -> dict[str, dict[str, int]]:
-    """What the default lexicon says of the mention sets of each corpus."""
+    """Return how many mention sets of each corpus the default lexicon names."""
     lexicon = Lexicon.default()
     named = {
         f"CRAFT {label}": count_silver(
@@ -142,7 +142,7 @@ def measure_corpora(corpora: Path) -> dict[str, dict[str, int]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--lines", type=int, default=LINES, help="of the synthetic MRCONSO.RRF")
+    parser.add_argument("--lines", type=int, default=LINES, help="lines of the made-up MRCONSO.RRF")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     console = Console()
@@ -153,9 +153,9 @@ def main() -> None:
     results["umls"] = umls = measure_umls(options.lines)
     table = Table("MRCONSO.RRF", "figure", "goal", title="Lexicon from UMLS")
     table.add_row("lines", f"{umls['lines']:,}", "10,000,000")
-    table.add_row("bytes a line", f"{umls['bytes_a_line']:.0f}", "")
+    table.add_row("bytes per line", f"{umls['bytes_a_line']:.0f}", "")
     table.add_row("seconds", f"{umls['seconds']:.1f}", f"under {GOAL_SECONDS}")
-    table.add_row("megabytes, at most", f"{umls['megabytes']:.0f}", f"under {GOAL_MEGABYTES}")
+    table.add_row("peak megabytes", f"{umls['megabytes']:.0f}", f"under {GOAL_MEGABYTES}")
     table.add_row("terms", f"{umls['terms']:,}", "")
     console.print(table)
     if corpora := os.environ.get("DISCOTAG_CORPORA"):
@@ -168,7 +168,7 @@ def main() -> None:
             table.add_row(name, str(sets), *figures, f"{counts['named'] / sets:.1%}")
         console.print(table)
     else:
-        console.print("DISCOTAG_CORPORA names no folder: the corpora are not counted")
+        console.print("corpora are not measured: set DISCOTAG_CORPORA to their folder")
     console.print(results["machine"])
     options.out.mkdir(parents=True, exist_ok=True)
     (options.out / "lexicon.json").write_text(json.dumps(results, indent=2) + "\n")

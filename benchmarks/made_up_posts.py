@@ -1,9 +1,9 @@
-# ruff: noqa: D403, SIM905
-"""Made-up lines of patient posts, to train the bundled model on beside PsyTAR.
+# ruff: noqa: SIM905
+"""Made-up lines of patient posts, to train the bundled model on in addition to PsyTAR.
 
-Posts share parts of mentions far more often ("pain in arms and shoulders") than PsyTAR's four drugs
-show. Each line is a frame around a pattern; in a pattern `x` and `y` are the slots of a mention
-set, `c` is a mention of its own, `g` one in the gap. To see some, run
+Mentions that share words ("pain in arms and shoulders") are far more frequent in patient posts than
+in PsyTAR. Each line is a frame around a pattern. In a pattern, `x` and `y` mark the slots of a
+mention set, `c` a continuous mention, and `g` one in the gap of a set. To see some lines, run
 `python benchmarks/made_up_posts.py`.
 """
 
@@ -87,25 +87,23 @@ AFTER_CLAUSES = (
 ).split("|")
 OPENINGS = "The|This|All the|The awful|The constant|Then the|I hated the|It was the".split("|")
 LEXICON_SHARE = 0.1
-"""So often a body part comes from the lexicon rather than from the list above."""
+"""The share of body parts that come from the lexicon rather than from the list above."""
 
 MOST_PATTERNS = 5
-"""In a line, links counted: three patterns and what joins them."""
+"""The most parts of a line: three patterns and two links between them."""
 
 MARK = re.compile(r"\[(\w) (.*?)\]")
 
-
 LINKS = (", ", ", ", " and ", "; ", ", plus ", ", also ", " along with ", ", and then ", " - ")
-"""Between the patterns of a line that has several."""
-
+"""What joins the patterns of a line."""
 
 ALL_LINKS = (" and ", " and ", " and ", " or ", " & ", ", ", "/", ", and ", " as well as ")
 SHARING_LINKS = (" and ", " and ", " and ", " or ", " & ", "/", " as well as ")
-"""Before the last of several parts of a set; a comma alone mostly begins another mention."""
+"""What joins the last component of a slot; without the comma, which often begins a new mention."""
 
 
 class ListDraw(random.Random):
-    """Draws lines of which many list whole mentions, and many name a drug."""
+    """A generator for lines many of which are lists of mentions or name a drug."""
 
 
 DRUG_FRAMES = (
@@ -124,7 +122,7 @@ DRUG_SHARE = 0.4
 
 
 def drug(draw: random.Random) -> str:
-    """A drug, or what sounds like one."""
+    """Return the name of a drug, or an invented one."""
     if draw.random() < 0.5:
         return draw.choice(DRUGS)
     name = "".join(draw.choices(SYLLABLES, k=draw.choice((2, 3))))
@@ -133,7 +131,10 @@ def drug(draw: random.Random) -> str:
 
 
 def make(draw: random.Random, rare: list[str], share: float) -> tuple[str, list[Marked]]:
-    """A line and the mentions in it; with this probability one more pattern, and again."""
+    """Return a line and its mentions.
+
+    After each pattern, another one follows with probability `share`.
+    """
     patterns = PATTERNS + LISTS if isinstance(draw, ListDraw) else PATTERNS
     pattern = draw.choice(patterns)(draw, rare)
     if pattern.startswith("!"):
@@ -160,13 +161,13 @@ def make(draw: random.Random, rare: list[str], share: float) -> tuple[str, list[
 
 
 def capitalised(pattern: str) -> str:
-    """The pattern with its first letter large."""
+    """Return a pattern with its first letter capitalised."""
     start = 3 if pattern.startswith("[") else 0
     return pattern[:start] + pattern[start].upper() + pattern[start + 1 :]
 
 
 def read(pattern: str) -> tuple[str, list[Marked]]:
-    """The text of a pattern, and the mentions its marks stand for."""
+    """Return the text of a pattern and the mentions that are marked in it."""
     text, passed = "", 0
     slots: dict[str, list[tuple[int, int]]] = {"x": [], "y": [], "c": []}
     for match in MARK.finditer(pattern):
@@ -181,7 +182,7 @@ def read(pattern: str) -> tuple[str, list[Marked]]:
 
 
 def several(draw: random.Random, items: list[str], slot: str, most: int = 3) -> str:
-    """Two or more different items, listed."""
+    """Return a list of two or more different items."""
     number = min(draw.choice((2, 2, 2, 3, most)), len(items))
     chosen = [f"[{slot} {item}]" for item in draw.sample(items, number)]
     link = draw.choice(SHARING_LINKS if isinstance(draw, ListDraw) else ALL_LINKS)
@@ -189,42 +190,42 @@ def several(draw: random.Random, items: list[str], slot: str, most: int = 3) -> 
 
 
 def body(draw: random.Random, rare: list[str]) -> list[str]:
-    """Body parts to choose from."""
+    """Return the body parts to choose from."""
     return rare if draw.random() < LEXICON_SHARE else BODY
 
 
 def where(draw: random.Random) -> str:
-    """What joins a feeling to a body part."""
+    """Return words that join a feeling to a body part."""
     return draw.choice(
         ("in my", "in my", "in", "in both", "in the", "of the", "around my", "down my")
     )
 
 
 def parts_after(draw: random.Random, rare: list[str]) -> str:
-    """pain in arms and shoulders."""
+    """Return a pattern such as "pain in arms and shoulders"."""
     feeling = draw.choice(FEELINGS)
     return f"[x {feeling} {where(draw)}] {several(draw, body(draw, rare), 'y')}"
 
 
 def feelings_before(draw: random.Random, rare: list[str]) -> str:
-    """numbness and tingling in my toes."""
+    """Return a pattern such as "numbness and tingling in my toes"."""
     part = draw.choice(body(draw, rare))
     return f"{several(draw, FEELINGS, 'x')} [y {where(draw)} {part}]"
 
 
 def both(draw: random.Random, rare: list[str]) -> str:
-    """swollen and stiff knees and elbows."""
+    """Return a pattern such as "swollen and stiff knees and elbows"."""
     return f"{several(draw, STATES, 'x', 2)} {several(draw, body(draw, rare), 'y', 2)}"
 
 
 def parts_before(draw: random.Random, rare: list[str]) -> str:
-    """knee and hip pain."""
+    """Return a pattern such as "knee and hip pain"."""
     parts = [part.removesuffix("s") for part in body(draw, rare)]
     return f"{several(draw, parts, 'x')} [y {draw.choice(FEELINGS[:20])}]"
 
 
 def parts_are(draw: random.Random, rare: list[str]) -> str:
-    """My knees and elbows are stiff."""
+    """Return a pattern such as "My knees and elbows are stiff."."""
     parts = several(draw, body(draw, rare), "x", 2)
     are = draw.choice(
         ("are", "were", "got", "became", "feel", "felt", "are always", "are so", "are very")
@@ -236,40 +237,40 @@ def parts_are(draw: random.Random, rare: list[str]) -> str:
 
 
 def part_is_several(draw: random.Random, rare: list[str]) -> str:
-    """My legs are weak and heavy."""
+    """Return a pattern such as "My legs are weak and heavy."."""
     part = draw.choice(body(draw, rare))
     are = draw.choice(("are", "were", "felt", "feel", "became"))
     return f"!My [x {part} {are}] {several(draw, STATES, 'y', 2)}."
 
 
 def clause_between(draw: random.Random, rare: list[str]) -> str:
-    """The pain I was experiencing around the hip joints was incredible."""
+    """Return a pattern such as "The pain I had around the hip joints was incredible."."""
     feeling, part = draw.choice(FEELINGS), draw.choice(body(draw, rare))
     clause, after = draw.choice(CLAUSES), draw.choice(AFTER_CLAUSES)
     return f"!{draw.choice(OPENINGS)} [x {feeling}] {clause} [y {part}] {after}{draw.choice('.!')}"
 
 
 def clause_between_several(draw: random.Random, rare: list[str]) -> str:
-    """The pain I get in my knees and hips is constant."""
+    """Return a pattern such as "The pain I get in my knees and hips is constant."."""
     clause, after = draw.choice(CLAUSES), draw.choice(AFTER_CLAUSES)
     parts = several(draw, body(draw, rare), "y", 2)
     return f"!{draw.choice(OPENINGS)} [x {draw.choice(FEELINGS)}] {clause} {parts} {after}."
 
 
 def shared_beginning(draw: random.Random, rare: list[str]) -> str:
-    """loss of appetite and libido."""
+    """Return a pattern such as "loss of appetite and libido"."""
     beginning = draw.choice(list(SHARED))
     return f"[x {beginning}] {several(draw, SHARED[beginning].split('|'), 'y')}"
 
 
 def shared_end(draw: random.Random, rare: list[str]) -> str:
-    """memory and hair loss."""
+    """Return a pattern such as "memory and hair loss"."""
     end = draw.choice(list(ENDED))
     return f"{several(draw, ENDED[end].split('|'), 'x', 2)} [y {end}]"
 
 
 def mention_in_gap(draw: random.Random, rare: list[str]) -> str:
-    """cramps, with nausea, in my calves."""
+    """Return a pattern such as "cramps, with nausea, in my calves"."""
     link = draw.choice(
         (", with [g {}], ", " (and [g {}]) ", ", plus [g {}], ", " along with [g {}] ")
     )
@@ -278,19 +279,19 @@ def mention_in_gap(draw: random.Random, rare: list[str]) -> str:
 
 
 def one_alone(draw: random.Random, rare: list[str]) -> str:
-    """pain in my knees."""
+    """Return a pattern with one mention, such as "pain in my knees"."""
     return f"[c {draw.choice(FEELINGS)} {where(draw)} {draw.choice(body(draw, rare))}]"
 
 
 def nothing_shared(draw: random.Random, rare: list[str]) -> str:
-    """nausea and dizziness: side by side, and nothing is shared."""
+    """Return a pattern of mentions that share no words, such as "nausea and dizziness"."""
     place = f"[c {draw.choice(FEELINGS)} {where(draw)} {draw.choice(body(draw, rare))}]"
     others = several(draw, WHOLE, "c")
     return draw.choice((others, f"{others} and {place}", f"{place}, {others}"))
 
 
 def whole_list(draw: random.Random, rare: list[str]) -> str:
-    """muscle pain, weakness in both legs, memory problems: each is whole."""
+    """Return a list of separate mentions, such as "muscle pain, memory problems, nausea"."""
     items = []
     for _ in range(draw.randint(3, 6)):
         kind = draw.randrange(5)
@@ -311,7 +312,7 @@ def whole_list(draw: random.Random, rare: list[str]) -> str:
 
 
 def no_mention(draw: random.Random, rare: list[str]) -> str:
-    """Lines that look alike and report nothing."""
+    """Return a line that looks similar but has no mention."""
     first, second = draw.sample(BODY, 2)
     return "!" + draw.choice((
         f"My doctor looked at my {first} and {second} and found nothing.",
@@ -337,14 +338,14 @@ LISTS = (whole_list,) * 8
 def made_up_posts(
     number: int, seed: int = 0, share: float = 0.0, *, lists: bool = False
 ) -> Iterator[Document]:
-    """So many documents of one line each; always the same for the same seed.
+    """Yield documents of one line each, always the same for the same seed.
 
     Args:
-        number: How many.
-        seed: Decides what is drawn.
-        share: So often a line has one more pattern: sets side by side, which share nothing.
-        lists: Many lines list whole mentions or name a drug, and a comma alone never stands
-            inside a set.
+        number: The number of documents.
+        seed: The seed of the random numbers.
+        share: The probability that a pattern is followed by another one in the same line.
+        lists: Whether many lines are lists of mentions or name a drug; commas alone then never
+            join the components of a slot.
     """
     draw = (ListDraw if lists else random.Random)(seed)
     rare = sorted(term for term in Lexicon.default().terms if term.isascii() and len(term) < 20)
@@ -358,13 +359,13 @@ def made_up_posts(
 
 
 def main() -> None:
-    """Print some, or write them to a file."""
+    """Print made-up posts, or write them to a file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--number", type=int, default=30)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--share", type=float, default=0.0, help="of lines with one more pattern")
-    parser.add_argument("--lists", action="store_true", help="with many lists of whole mentions")
-    parser.add_argument("--out", help="a JSON-lines file; by default they are printed")
+    parser.add_argument("--share", type=float, default=0.0, help="probability of another pattern")
+    parser.add_argument("--lists", action="store_true", help="with many lists of mentions")
+    parser.add_argument("--out", help="a JSON-lines file; by default, posts are printed")
     arguments = parser.parse_args()
     posts = made_up_posts(arguments.number, arguments.seed, arguments.share, lists=arguments.lists)
     if arguments.out:

@@ -1,9 +1,9 @@
-"""Prints random discontinuous mentions of PsyTAR as they were found, to be read by eye.
+"""Print random discontinuous mentions of PsyTAR, as its recipe locates them, for manual review.
 
     python benchmarks/psytar_audit.py PsyTAR_dataset.xlsx --seed 1
 
-The mentions are all of the corpus, of every label. In each line the words of the mention are in
-brackets, with some words around it.
+Mentions are drawn from the whole corpus and all labels. Each line shows a mention, its words in
+brackets, and some words around it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from discotag.corpora.recipes.recipe import Order
 from discotag.mentions import Mention, Sentence
 
 AROUND = 6
-"""Words shown before and after a mention."""
+"""The number of words shown before and after a mention."""
 
 
 def main() -> None:
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def shown(sentence: Sentence, mention: Mention) -> str:
-    """The words around a mention, its own in brackets."""
+    """Return a mention with the words around it, its own words in brackets."""
     own = set(mention.words)
     start, end = max(0, mention.start - AROUND), mention.end + AROUND
     return " ".join(

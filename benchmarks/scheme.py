@@ -1,7 +1,7 @@
-"""How fast the scheme encodes, decodes and compiles, on one core.
+"""Measure how fast schemes encode, decode and compile, on one core.
 
-Run `make bench`, or `python benchmarks/scheme.py --help`. Prints tables, and writes
-`benchmarks/results/scheme.json` and `scheme.png`. The floor is the same work for plain BIO.
+Run `make bench`, or `python benchmarks/scheme.py --help`. It prints tables and writes
+`benchmarks/results/scheme.json` and `scheme.png`. The floor is the same for plain BIO.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ BIO = "BIO, the floor"
 
 
 def sentence(draw: random.Random, *, with_sets: bool) -> list[Mention]:
-    """Mentions over 20 words: a third have none, one in twenty has a mention set."""
+    """Return random mentions in 20 words: none in a third, a mention set in one of twenty."""
     mentions = []
     word = draw.randrange(12)
     if with_sets and draw.random() < 0.05:
@@ -64,7 +64,7 @@ def sentence(draw: random.Random, *, with_sets: bool) -> list[Mention]:
 
 
 def seconds(work: Callable[[], object], repeats: int = 3) -> float:
-    """The best of several runs."""
+    """Return the shortest time of several runs."""
     times = []
     for _ in range(repeats):
         start = time.perf_counter()
@@ -74,8 +74,8 @@ def seconds(work: Callable[[], object], repeats: int = 3) -> float:
 
 
 def coding_speed(scheme: Scheme, sentences: list[list[Mention]]) -> dict[str, float]:
-    """Sentences a second."""
-    scheme.grammar.steps  # noqa: B018  compiled before the clock starts
+    """Return the speed of encoding and decoding, in sentences per second."""
+    scheme.grammar.steps  # noqa: B018  compile the grammar before measuring
     tagged = [scheme.encode(WORDS, mentions) for mentions in sentences]
     number = len(sentences)
     return {
@@ -87,9 +87,9 @@ def coding_speed(scheme: Scheme, sentences: list[list[Mention]]) -> dict[str, fl
 
 
 def compile_time(scheme: Scheme) -> dict[str, float]:
-    """Seconds from labels and slots to the minimal grammar."""
+    """Return the size of a scheme's grammar, and the seconds it takes to compile."""
 
-    def compile_anew() -> None:
+    def compile_again() -> None:
         build_grammar(build_rules(scheme.tagset, scheme.slots, scheme.structural))
 
     grammar = scheme.grammar
@@ -97,12 +97,12 @@ def compile_time(scheme: Scheme) -> dict[str, float]:
         "tags": len(scheme.tags),
         "states": len(grammar.states),
         "arcs": len(grammar.arcs),
-        "seconds": seconds(compile_anew),
+        "seconds": seconds(compile_again),
     }
 
 
 def import_time() -> float:
-    """Seconds that `import discotag` adds to starting Python."""
+    """Return the seconds that `import discotag` adds to starting Python."""
 
     def start(code: str) -> float:
         return seconds(lambda: subprocess.run([sys.executable, "-c", code], check=True), 9)
@@ -120,7 +120,7 @@ def plot(coding: dict[str, dict[str, float]], path: Path) -> None:
     names = list(coding)[::-1]
     axes.barh(names, [coding[name]["both"] for name in names])
     axes.axvline(50_000, color="black", linestyle=":", label="goal")
-    axes.set_xlabel(f"sentences of {WORDS} words a second, encoded and decoded, one core")
+    axes.set_xlabel(f"sentences of {WORDS} words encoded and decoded per second, one core")
     axes.legend()
     figure.savefig(path, dpi=150)
 
@@ -157,7 +157,7 @@ def main() -> None:
         counts = [str(size[key]) for key in ("tags", "states", "arcs")]
         table.add_row(name, *counts, f"{size['seconds']:.3f}")
     console.print(table)
-    console.print(f"import discotag: {results['import_seconds']:.3f} s on top of Python's start")
+    console.print(f"import discotag adds {results['import_seconds']:.3f} s to starting Python")
     console.print(results["machine"])
     options.out.mkdir(parents=True, exist_ok=True)
     (options.out / "scheme.json").write_text(json.dumps(results, indent=2) + "\n")

@@ -1,11 +1,11 @@
-"""What the rules on headings and list items change in the sentences of PsyTAR and CRAFT.
+"""Measure how the rules for headings and list items change the sentences of PsyTAR and CRAFT.
 
     python benchmarks/sentences.py FOLDER
 
-The folder holds `PsyTAR_dataset.xlsx` and `craft-5.0.2-raw.tar.gz`. Prints a table and writes
-`benchmarks/results/sentences.json`. *Before* are sentences cut at punctuation and blank lines
-alone. Each corpus is measured as it is, PsyTAR with a sentence a line, and wrapped at 72 columns,
-where no line begins a heading or item unless by accident. A mention is cut if it is in more than
+The folder holds `PsyTAR_dataset.xlsx` and `craft-5.0.2-raw.tar.gz`. It prints a table and writes
+`benchmarks/results/sentences.json`. *Before* are sentences split at punctuation and blank lines
+only. Each corpus is measured as it is (PsyTAR has one sentence per line) and wrapped at 72 columns,
+where a line begins a heading or an item only by accident. A mention is cut if it is in more than
 one sentence.
 """
 
@@ -50,12 +50,12 @@ def wrapped(text: str) -> str:
 
 
 def before(text: str) -> list[Fragment]:
-    """Return the sentences that punctuation and blank lines alone make."""
+    """Return the sentences of a text that is split at punctuation and blank lines only."""
     found: list[Fragment] = []
     for paragraph in PARAGRAPH.finditer(text):
         start = paragraph.start()
-        for piece in sentencex.segment(LANGUAGE, WIDE_SPACE.sub(" ", paragraph[0])):
-            end = start + len(piece)
+        for sentence in sentencex.segment(LANGUAGE, WIDE_SPACE.sub(" ", paragraph[0])):
+            end = start + len(sentence)
             if bare := text[start:end].strip():
                 first = text.index(bare, start)
                 found.append((first, first + len(bare)))
@@ -81,7 +81,7 @@ def measure(texts: Iterable[str], marked: Iterable[Document]) -> dict[str, int]:
 
 
 def main() -> None:
-    """Measure, print, write."""
+    """Measure both corpora, print a table, and write the results."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("folder", type=Path)
     folder = arguments.parse_args().folder

@@ -1,4 +1,4 @@
-"""Truth by looking at every well-formed tag sequence."""
+"""The exact results of inference, by enumerating all well-formed tag sequences."""
 
 from functools import cached_property, lru_cache
 
@@ -9,7 +9,7 @@ from discotag import Scheme
 
 @lru_cache(maxsize=256)
 def all_sequences(scheme: Scheme, length: int) -> np.ndarray:
-    """Every well-formed sequence as indices of tags, (sequences, length), in order."""
+    """Return all well-formed sequences as indices of tags, (sequences, length), in order."""
     index = {tag: number for number, tag in enumerate(scheme.tags)}
     rows = [[index[tag] for tag in tags] for tags in scheme.grammar.words(length)]
     return np.array(rows, dtype=np.int64).reshape(len(rows), length)
@@ -17,12 +17,12 @@ def all_sequences(scheme: Scheme, length: int) -> np.ndarray:
 
 @lru_cache(maxsize=256)
 def all_mentions(scheme: Scheme, length: int) -> list:
-    """The mentions of each of them."""
+    """Return the mentions that each well-formed sequence encodes."""
     return [scheme.decode(tags) for tags in scheme.grammar.words(length)]
 
 
 class Truth:
-    """All there is to know about the scores of one sentence, (words, tags)."""
+    """The exact results for the scores of one sentence, (words, tags)."""
 
     def __init__(self, scheme: Scheme, scores: np.ndarray, weights: np.ndarray | None = None):
         self.scheme, self.length = scheme, len(scores)
@@ -56,7 +56,7 @@ class Truth:
 
     @cached_property
     def ranked(self) -> list[tuple[float, list[int]]]:
-        """Scores and sequences that are possible, best first, equal ones in the order of tags."""
+        """The possible sequences with their scores, best first, ties in the order of tags."""
         order = np.argsort(-self.totals, kind="stable")
         return [
             (float(self.totals[n]), self.sequences[n].tolist())
@@ -77,18 +77,18 @@ class Truth:
         return float(-(shares * np.log(shares)).sum())
 
     def of_mention(self, mention) -> float:
-        """The probability that a mention is among those of the sentence."""
+        """Return the probability of a mention."""
         has = [mention in mentions for mentions in all_mentions(self.scheme, self.length)]
         return float(self.probabilities[has].sum())
 
     def of_mentions(self, mentions) -> np.ndarray:
-        """The log-probabilities of the sequences that stand for exactly these mentions."""
+        """Return the log-probabilities of the sequences that encode exactly these mentions."""
         same = [each == mentions for each in all_mentions(self.scheme, self.length)]
         return self.totals[same] - self.partition
 
 
 def random_scores(random: np.random.Generator, *shape: int, forbid: float = 0.15) -> np.ndarray:
-    """Small whole numbers, so that there are ties, and some -inf, but never for `O`."""
+    """Return small integers, so that there are ties, and some -inf, but never for `O`."""
     scores = random.integers(-2, 3, shape).astype(np.float64)
     scores[..., 1:][random.random((*shape[:-1], shape[-1] - 1)) < forbid] = -np.inf
     return scores

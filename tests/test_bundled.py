@@ -1,4 +1,4 @@
-"""The model that comes with the package: found, small, quick, without PyTorch, and of use."""
+"""Test that the bundled model is found, small and fast, works without PyTorch, and is useful."""
 
 import json
 import multiprocessing

@@ -1,4 +1,4 @@
-"""Tiny models with random weights, made on the spot."""
+"""Build tiny models with random weights."""
 
 import json
 
@@ -17,11 +17,11 @@ VOCABULARY = [
 
 
 def tiny_tokenizer():
-    """A WordPiece tokenizer, as the text of a `tokenizer.json`.
+    """Return a WordPiece tokenizer, as the text of a `tokenizer.json`.
 
-    Like those in use it normalises, and comes with truncation and padding, which nobody wants.
+    Like real ones, it normalises and has truncation and padding, which must be turned off.
     """
-    vocabulary = {piece: number for number, piece in enumerate(dict.fromkeys(VOCABULARY))}
+    vocabulary = {subword: number for number, subword in enumerate(dict.fromkeys(VOCABULARY))}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer()
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -56,17 +56,17 @@ def tiny_encoder(folder, *, seed=0, positions=512):
 
 
 def tiny_network(folder, scheme=None, *, seed=0, **config):
-    """A network on a tiny encoder, whose files are left in `folder`, in evaluation mode."""
+    """Return a network on a tiny encoder, which is written to `folder`, in evaluation mode."""
     from discotag.model.network import Network
 
     scheme = scheme or Scheme(labels=("ADR",))
     encoder = tiny_encoder(folder, seed=seed)
     network = Network.from_encoder(encoder, ModelConfig(scheme, **config))
-    torch.nn.init.normal_(network.linear.weight, std=0.5)  # far enough from even to have mentions
+    torch.nn.init.normal_(network.linear.weight, std=0.5)  # large enough to predict mentions
     return network.eval()
 
 
 def tiny_model(folder, scheme=None, *, seed=0, **config):
-    """A model with random weights, saved to `folder`."""
+    """Return a folder with a model of random weights."""
     tiny_network(folder / "encoder", scheme, seed=seed, **config).save_pretrained(folder / "model")
     return folder / "model"

@@ -102,7 +102,7 @@ def test_a_model_is_continued_only_if_asked_for(place, tmp_path, model):
     result = CliRunner().invoke(app, [*given, "--encoder", str(model)])
     assert isinstance(result.exception, DiscotagError)
     assert str(result.exception) == (
-        f"{model}: is a discotag model, not an encoder; to go on training it, use --from {model}"
+        f"{model}: is a discotag model, not an encoder; to continue training it, use --from {model}"
     )
     for name in ("./nope", str(tmp_path / "nope")):
         result = CliRunner().invoke(app, [*given, "--from", name])

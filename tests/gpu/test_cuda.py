@@ -1,4 +1,4 @@
-"""On a real GPU: the kernels and the layer, against the same on the CPU."""
+"""Compare the kernels, the layer and the tagger on a GPU with the same on the CPU."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -21,7 +21,7 @@ LARGE = Scheme(tuple("ABCDEFGHIJ"), 3, gap_mentions=True)
 PAIN = [Mention("ADR", [(0, 3)]), Mention("ADR", [(0, 2), (4, 5)])]
 
 
-# Kernels are compiled anew for each scheme, kind of mask and kind of length: a few seconds each.
+# Kernels are compiled for each scheme, kind of mask and kind of length: a few seconds each.
 @pytest.mark.parametrize("scheme", [SCHEMES[1], LARGE], ids=name)
 def test_kernels_agree_with_numpy(scheme):
     random = np.random.default_rng(0)
@@ -44,7 +44,7 @@ def test_kernels_agree_with_numpy(scheme):
             torch.testing.assert_close(alone, total)
 
 
-def test_pytorch_is_the_fallback_for_double_precision_and_weights_of_arcs():
+def test_pytorch_is_the_fallback_for_double_precision_and_arc_weights():
     scheme = SCHEMES[1]
     scores = torch.randn(2, 6, 9, device="cuda", dtype=torch.double)
     assert torch_backend.choose_backend(scheme.grammar, scores, None) == "torch"
@@ -78,7 +78,7 @@ def test_the_layer_answers_as_on_the_cpu():
                 layer.entropy(given, there),
                 layer.marginals(given, there),
                 layer.mention_probability(given, gold, there),
-                *layer.topk(given, there, k=3),
+                *layer.k_best(given, there, k=3),
                 layer.decode(given, there),
             ]
         )
@@ -117,7 +117,7 @@ WORDS = "i had pain in my arms and shoulders knees swollen stiff hurt was bad no
 
 @pytest.fixture(scope="module", params=["structural", "semantic, arc weights"])
 def taggers(request, tmp_path_factory):
-    """The same network on the GPU, in float32 and with bfloat16 weights, and on the CPU."""
+    """Return taggers of one network: on the CPU, and on the GPU in float32 and in bfloat16."""
     folder = tmp_path_factory.mktemp("tiny")
     structural = request.param == "structural"
     scheme = Scheme(("A", "B"), naming="structural" if structural else "semantic")
@@ -147,10 +147,10 @@ def test_the_tagger_answers_as_on_the_cpu(taggers):
             assert right.score == pytest.approx(left.score, abs=2e-3)
     rounded = half(given)
     same = sum(one.mentions == other.mentions for one, other in zip(wanted, rounded, strict=True))
-    assert same > 0.5 * len(given)  # random weights are near ties
+    assert same > 0.5 * len(given)  # with random weights, many scores are close
 
 
-def test_small_batches_and_many_under_way_change_nothing(taggers):
+def test_small_batches_give_the_same_mentions(taggers):
     _, exact, _ = taggers
     given = sentences(120)
     wanted = exact(given)
@@ -178,7 +178,7 @@ def test_alternatives_and_marginals_as_on_the_cpu(taggers):
         np.testing.assert_allclose(one, other, atol=5e-3)
 
 
-def test_probabilities_by_threads_as_alone(taggers):
+def test_threads_give_the_same_mentions(taggers):
     _, exact, _ = taggers
     given = sentences(40)
     wanted = exact(given)

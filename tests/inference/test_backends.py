@@ -1,4 +1,4 @@
-"""Every backend against every other: long sentences, any mask, numbers of any size."""
+"""Compare the backends with each other: long sentences, all kinds of masks, large scores."""
 
 import numpy as np
 import pytest
@@ -9,12 +9,14 @@ from discotag.inference.backends import torch_backend
 from oracle import SCHEMES, name
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-needs_triton = pytest.mark.skipif(not torch_backend.triton_is_there(), reason="no Triton here")
+needs_triton = pytest.mark.skipif(
+    not torch_backend.triton_is_installed(), reason="Triton is not installed"
+)
 LARGE = Scheme(tuple("ABCDE"), 3, gap_mentions=True)
 
 
 def masks(random, batch, words):
-    """Padding right and left, holes, nothing masked and everything."""
+    """Yield masks with padding on the right and on the left, with holes, all False and all True."""
     lengths = random.integers(0, words + 1, (batch, 1))
     place = np.arange(words)
     yield place < lengths
@@ -51,7 +53,7 @@ def test_numpy_and_pytorch_agree(scheme, words):
         )
 
 
-def test_k_best_agree_under_any_mask():
+def test_k_best_agrees_under_any_mask():
     scheme = SCHEMES[4]
     random = np.random.default_rng(7)
     scores = torch.from_numpy(random.integers(-2, 3, (5, 7, len(scheme.tags))).astype(float))
@@ -64,7 +66,7 @@ def test_k_best_agree_under_any_mask():
         torch.testing.assert_close(found[0][1], found[1][1])
 
 
-def test_what_stands_under_no_mask_may_be_anything():
+def test_masked_out_scores_may_be_anything():
     scores = torch.randn(2, 4, 9)
     mask = torch.tensor([[1, 1, 0, 1]] * 2, dtype=torch.bool)
     for value in (torch.nan, torch.inf, -torch.inf):
@@ -74,11 +76,11 @@ def test_what_stands_under_no_mask_may_be_anything():
                 assert answer.float().isfinite().all()
 
 
-def test_backends_that_are_not_there():
+def test_unknown_and_unsuitable_backends():
     scores = torch.zeros(1, 2, 9)
     with pytest.raises(DiscotagError, match="auto, numpy, torch, triton, got 'tirton'"):
         torch_backend.best_tags(SCHEMES[1].grammar, scores, backend="tirton")
-    with pytest.raises(DiscotagError, match="weights of arcs"):
+    with pytest.raises(DiscotagError, match="arc weights"):
         torch_backend.best_tags(SCHEMES[1].grammar, scores, None, torch.zeros(39), "triton")
 
 
@@ -99,7 +101,7 @@ def test_triton_agrees_with_numpy(scheme, words):
 
 
 @needs_triton
-def test_triton_takes_scores_that_lie_scattered_in_memory():
+def test_triton_accepts_scores_that_are_not_contiguous():
     scheme = SCHEMES[1]
     wide = torch.randn(3, 9, 7, device=DEVICE)
     scattered = wide.transpose(1, 2)[:, :5]
@@ -151,13 +153,13 @@ def test_large_scores_and_long_sentences_stay_finite(backend, scale):
     total.sum().backward()
     assert total.isfinite().all()
     assert scores.grad.isfinite().all()
-    # Every word has one tag.
+    # The probabilities of the tags of a word add up to 1.
     torch.testing.assert_close(scores.grad.sum(2), torch.ones(2, 4096), atol=1e-3, rtol=0)
 
 
 @pytest.mark.parametrize("shape", [(0, 5), (3, 0), (0, 0)])
 @pytest.mark.parametrize("backend", ["numpy", "torch"])
-def test_nothing_is_an_answer_too(shape, backend):
+def test_empty_batches_and_sentences(shape, backend):
     scheme = SCHEMES[1]
     scores = torch.zeros(*shape, 9)
     tags, best, found, total, alone = answers(scheme, scores, None, backend)

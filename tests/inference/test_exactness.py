@@ -1,4 +1,4 @@
-"""Every backend against brute force, lengths 0 to 5."""
+"""Compare every backend with brute force, for lengths 0 to 5."""
 
 import numpy as np
 import pytest
@@ -13,17 +13,19 @@ from oracle import SCHEMES, name
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 every_scheme = pytest.mark.parametrize("scheme", SCHEMES, ids=name)
 BATCH = 3
-# Triton is not to be had on every system.
-needs_triton = pytest.mark.skipif(not torch_backend.triton_is_there(), reason="no Triton here")
+# Triton is not available on every system.
+needs_triton = pytest.mark.skipif(
+    not torch_backend.triton_is_installed(), reason="Triton is not installed"
+)
 
 
 def lengths(backend):
-    """Triton's interpreter takes seconds for what a GPU does in microseconds."""
+    """Return the lengths to test: fewer for Triton, whose interpreter is slow."""
     return range(1, 4) if backend == "triton" else range(6)
 
 
 def on(backend, scores):
-    """Scores as the backend wants them; Triton's kernels are in single precision."""
+    """Return scores as a tensor for the backend; Triton's kernels need single precision."""
     tensor = torch.from_numpy(scores)
     return tensor.to(DEVICE, torch.float32) if backend == "triton" else tensor
 
@@ -41,7 +43,7 @@ def backend(request):
 
 @pytest.fixture(params=["unrolled", "tables"])
 def kernels(request, monkeypatch):
-    """Both kinds of kernels, whatever the size of the grammar."""
+    """Use the one or the other kind of kernels, whatever the size of the grammar."""
     if request.param == "tables":
         from discotag.inference.backends import triton_backend
 
@@ -105,14 +107,14 @@ def test_k_best(scheme, library):
             ranked = Truth(scheme, scores[row]).ranked[:7]
             assert tags[row, : len(ranked)].tolist() == [sequence for _, sequence in ranked]
             close(best[row, : len(ranked)], [score for score, _ in ranked], library)
-            # Fewer where fewer exist.
+            # The rest is padding.
             assert (best[row, len(ranked) :] == -torch.inf).all()
             assert (tags[row, len(ranked) :] == -1).all()
 
 
 @pytest.mark.parametrize("scheme", SCHEMES[:2], ids=name)
 @pytest.mark.parametrize("library", ["numpy", "torch"])
-def test_weights_of_arcs(scheme, library):
+def test_arc_weights(scheme, library):
     random = np.random.default_rng(4)
     arcs = compile_grammar(scheme.grammar, weighted=True).arcs
     weights = random.integers(-2, 3, arcs).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Probabilities of mentions on NumPy: against brute force, the tagging layer, and in pieces."""
+"""Compare probabilities of mentions on NumPy with brute force and with the tagging layer."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def some_mentions(random, length, labels, number):
 
 @pytest.mark.parametrize("cells", [1, probability.CELLS])
 def test_against_the_layer(cells, monkeypatch):
-    """Sentences of different lengths in one batch, looked at together or a mention at a time."""
+    """Test sentences of different lengths, with mentions computed together or one at a time."""
     monkeypatch.setattr(probability, "CELLS", cells)
     scheme = Scheme(labels=("A", "B"), gap_mentions=True)
     random = np.random.default_rng(1)
@@ -53,7 +53,7 @@ def test_against_the_layer(cells, monkeypatch):
 
 
 def test_long_sentences():
-    """What is far away changes little, and nothing is lost to rounding."""
+    """Test that probabilities in long sentences are as precise as in double precision."""
     scheme = Scheme(labels=("ADR",))
     random = np.random.default_rng(2)
     scores = random.normal(size=(1, 3000, 9)).astype(np.float32) * 3 - 50
@@ -67,7 +67,7 @@ def test_long_sentences():
 
 
 @pytest.mark.parametrize("padding", [0, 1e30, -np.inf])
-def test_what_is_behind_a_sentence_is_not_looked_at(padding):
+def test_scores_after_a_sentence_are_ignored(padding):
     scheme = Scheme(labels=("ADR",))
     scores = np.random.default_rng(3).normal(size=(2, 4, 9)).astype(np.float32)
     mentions = [[Mention("ADR", [(0, 1)])], [Mention("ADR", [(0, 1), (2, 3)])]]
@@ -77,7 +77,7 @@ def test_what_is_behind_a_sentence_is_not_looked_at(padding):
     assert found[0] == pytest.approx(alone, abs=1e-6)
 
 
-def test_few_enough_mentions_are_looked_at_together():
+def test_mentions_are_computed_together_within_a_limit():
     by_word, arcs = 100, 1000
     mentions = [Mention("ADR", [(0, width)]) for width in range(1, 300) for _ in range(20)]
     wanted = [probability._Wanted(n, 0, each, each.end) for n, each in enumerate(mentions)]

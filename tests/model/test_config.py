@@ -1,4 +1,4 @@
-"""The configuration: round trips, and what it refuses."""
+"""Test the configuration of a model: round trips and invalid values."""
 
 import json
 
@@ -37,7 +37,7 @@ def test_round_trip_through_json():
         ({"window": 64, "overlap": 33}, "overlap must be between 0 and half the window, 32"),
         ({"window": 8193}, "window must be a whole number from 8 to 8192, got 8193"),
         ({"dropout": float("nan")}, "dropout must be at least 0 and below 1, got nan"),
-        ({"scheme": Scheme([str(n) for n in range(1001)])}, "may have 1000 labels, got 1001"),
+        ({"scheme": Scheme([str(n) for n in range(1001)])}, "up to 1000 labels, got 1001"),
         ({"arc_weights": 1}, "arc_weights must be true or false"),
         ({"data": 7}, "data must be text, got 7"),
         ({"figures": {"F1": "high"}}, "figures must map names to numbers"),
@@ -53,8 +53,8 @@ def test_values_out_of_range(changes, message):
     ("data", "message"),
     [
         ([], "must be an object, got list"),
-        ({}, "has no version number, but None"),
-        ({"version": VERSION + 1}, f"is of version {VERSION + 1}, .* upgrade discotag"),
+        ({}, "version must be a number, got None"),
+        ({"version": VERSION + 1}, f"has version {VERSION + 1}, .* upgrade discotag"),
         ({"version": VERSION}, "has no scheme"),
         ({"version": VERSION, "scheme": {"labels": []}}, "a scheme needs one or more labels"),
         ({"version": VERSION, "scheme": {"tags": 3}}, "scheme: .*unexpected keyword"),
@@ -62,12 +62,12 @@ def test_values_out_of_range(changes, message):
         ({"version": VERSION, "scheme": {"labels": ["A"]}, "depth": 1}, "unknown keys: depth"),
     ],
 )
-def test_data_that_is_no_configuration(data, message):
+def test_data_that_is_not_a_configuration(data, message):
     with pytest.raises(ConfigError, match=message):
         ModelConfig.from_data(data)
 
 
-def test_the_card_says_what_is_known():
+def test_the_card():
     import yaml
 
     config = ModelConfig(

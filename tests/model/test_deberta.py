@@ -1,4 +1,4 @@
-"""The faster attention gives what Hugging Face's gives."""
+"""Compare the faster attention with Hugging Face's."""
 
 from copy import deepcopy
 from typing import Any

@@ -1,4 +1,4 @@
-"""Training a linear model on sentences whose slot names are hidden."""
+"""Train a linear model on sentences whose slot names are hidden."""
 
 import random
 
@@ -14,7 +14,7 @@ BODY_SLOT, EVENT_SLOT = 0, 1
 
 
 def sentences(number):
-    """Words as numbers, mentions, and for each word of a mention its true slot."""
+    """Return words as numbers, mentions, and the true slot of each word of a mention."""
     draw = random.Random(0)
     for _ in range(number):
         words, mentions, slots = [draw.choice(OTHER)], [], {}
@@ -30,7 +30,7 @@ def sentences(number):
 
 
 class Linear(torch.nn.Module):
-    """Scores by word: a slot is liked for the word alone, not for where it stands in its set."""
+    """A model whose score of a slot depends on the word, not on its position in the set."""
 
     def __init__(self):
         super().__init__()
@@ -51,7 +51,7 @@ class Linear(torch.nn.Module):
 
 
 def trained(objective, silver_share=0.0, steps=300, seed=0):
-    """The trained model, its last loss, and the data."""
+    """Return the trained model, its last loss, and the data."""
     torch.manual_seed(seed)
     data = list(sentences(200))
     longest = max(len(words) for words, _, _ in data)
@@ -78,7 +78,7 @@ def trained(objective, silver_share=0.0, steps=300, seed=0):
 
 
 def agreement(table, data):
-    """The share of mention sets whose likelier naming is the true one."""
+    """Return the share of mention sets whose more probable naming is the true one."""
     layer = TaggingLayer(SCHEME)
     right = total = 0
     with torch.no_grad():
@@ -102,7 +102,7 @@ def test_soft_em_finds_hidden_names_up_to_swapping():
 
 
 def test_hard_em_finds_hidden_names_up_to_swapping():
-    # Hard EM stays where it first decided, so it is started several times and the best is kept.
+    # Hard EM does not revise its first decisions, so the best of several starts is kept.
     runs = [trained("hard_em", steps=60, seed=seed) for seed in range(STARTS)]
     table, _, data = min(runs, key=lambda run: run[1])
     share = agreement(table, data)
@@ -110,6 +110,6 @@ def test_hard_em_finds_hidden_names_up_to_swapping():
 
 
 @pytest.mark.parametrize("objective", ["weakly_soft_em", "weakly_hard_em"])
-def test_with_half_the_names_known_they_come_out_the_right_way_round(objective):
+def test_with_half_the_names_known_all_are_right(objective):
     table, _, data = trained(objective, silver_share=0.5, steps=60)
     assert agreement(table, data) > 0.95

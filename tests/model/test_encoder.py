@@ -1,4 +1,4 @@
-"""Encoders: bounded before they are built, and none of their weights lost in silence."""
+"""Test that encoders are limited in size before they are built, and have all their weights."""
 
 import json
 from functools import partial
@@ -49,37 +49,37 @@ def test_an_encoder_has_the_weights_of_its_file(encoder):
 
 def test_a_discotag_model_is_not_an_encoder(tmp_path):
     model = tiny_model(tmp_path)
-    message = f"is a discotag model, not an encoder; to go on training it, use --from {model}$"
+    message = f"is a discotag model, not an encoder; to continue training it, use --from {model}$"
     refused(message, load_encoder, str(model))
-    change_config(model, discotag=None)  # the names of its weights still do not fit
+    change_config(model, discotag=None)  # the names of its weights still differ
     data = json.loads((model / "config.json").read_text())
     del data["discotag"]
     (model / "config.json").write_text(json.dumps(data))
     refused(
-        r"model: its weights are not those of its config.json: \d+ are missing \(embeddings.* and "
-        r"\d+ more\), \d+ are left over \(encoder.* and \d+ more\)$",
+        r"model: its weights do not match its config.json: \d+ are missing \(embeddings.* and "
+        r"\d+ more\), \d+ are unexpected \(encoder.* and \d+ more\)$",
         load_encoder,
         model,
     )
 
 
-def test_weights_missing_left_over_or_of_another_size(encoder):
+def test_weights_that_are_missing_unexpected_or_of_another_size(encoder):
     name = "encoder.layer.1.output.dense.bias"
     change_weights(encoder, lambda old: {key: value for key, value in old.items() if key != name})
-    # As another weight takes its place, only the names tell.
+    # The number of weights stays the same, so only the names differ.
     change_weights(encoder, lambda old: old | {"more.weight": torch.zeros(32)})
     refused(
-        r"1 are missing \(.*1.output.dense.bias\), 1 are left over \(more", load_encoder, encoder
+        r"1 are missing \(.*1.output.dense.bias\), 1 are unexpected \(more", load_encoder, encoder
     )
     change_weights(encoder, lambda old: old | {name: torch.zeros(31)})
     refused(r"1 have another size \(encoder.layer.1.output.dense.bias\)$", load_encoder, encoder)
     change_weights(encoder, lambda old: old | {name: torch.zeros(32)})
-    refused(r"config.json: 1 are left over \(more.weight\)$", load_encoder, encoder)
+    refused(r"config.json: 1 are unexpected \(more.weight\)$", load_encoder, encoder)
 
 
-def test_layers_that_the_configuration_does_not_name_are_left_over(encoder):
+def test_layers_beyond_the_configuration_are_unexpected(encoder):
     change_config(encoder, num_hidden_layers=1)
-    refused(r"16 are left over \(encoder.layer.1.* and 11 more\)$", load_encoder, encoder)
+    refused(r"16 are unexpected \(encoder.layer.1.* and 11 more\)$", load_encoder, encoder)
 
 
 def test_poolers_and_heads_do_not_count(encoder, caplog):
@@ -90,30 +90,33 @@ def test_poolers_and_heads_do_not_count(encoder, caplog):
     )
     network = Network.from_encoder(encoder, ModelConfig(Scheme(labels=("ADR",))))
     assert "pooler" not in " ".join(network.state_dict())
-    assert "not used, as they are no part of the encoder: cls.predictions.bias" in caplog.text
+    assert "weights not used by the encoder: cls.predictions.bias" in caplog.text
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"num_hidden_layers": 10**6}, "asks for an encoder of more than 5,000 tensors$"),
-        ({"num_hidden_layers": 10**12}, r"num_hidden_layers is 1e\+12, but may be 1,048,576$"),
-        ({"more": {"deep": [10**99]}}, r"deep is 1e\+99, but may be 1,048,576$"),
-        ({"hidden_size": 10**6}, "asks for an encoder of 8,000,888,000,128 weights, but the file"),
-        ({"vocab_size": 10**6}, "asks for an encoder of 32,033,600 weights, but the file"),
+        ({"num_hidden_layers": 10**6}, "describes an encoder with more than 5,000 tensors$"),
+        (
+            {"num_hidden_layers": 10**12},
+            r"num_hidden_layers is 1e\+12, but may be up to 1,048,576$",
+        ),
+        ({"more": {"deep": [10**99]}}, r"deep is 1e\+99, but may be up to 1,048,576$"),
+        ({"hidden_size": 10**6}, "describes an encoder with 8,000,888,000,128 weights, but"),
+        ({"vocab_size": 10**6}, "describes an encoder with 32,033,600 weights, but"),
         ({"hidden_size": -4}, "negative dimension"),
         ({"hidden_size": "32"}, "expected int, got str"),
         ({"num_attention_heads": 0}, "modulo by zero"),
         ({"hidden_dropout_prob": 1e9}, "dropout probability has to be between 0 and 1"),
         ({"initializer_range": float("nan")}, "std"),
         ({"model_type": "no such"}, "no such"),
-        ({"pad_token_id": -1}, "it gives subword -1"),
+        ({"pad_token_id": -1}, "it has subword -1"),
         ({"hidden_act": "no such"}, "no such"),
     ],
 )
 @pytest.mark.parametrize("kind", ["encoder", "model"])
 def test_configurations_beyond_bounds(tmp_path, kind, changes, message):
-    """Nothing large is made in memory: until the refusal weights are `meta` tensors, without it."""
+    """Test that nothing large is allocated: until the error, weights are on the `meta` device."""
     if kind == "model":
         folder, work = tiny_model(tmp_path), load
     else:
@@ -134,11 +137,11 @@ def test_configurations_beyond_bounds(tmp_path, kind, changes, message):
     assert sum(made) < 100_000
 
 
-def test_what_a_bound_counts_is_counted_in_one_thread_and_only_while_it_holds(monkeypatch):
+def test_tensors_are_counted_in_one_thread_and_one_context(monkeypatch):
     monkeypatch.setattr(module, "MOST_TENSORS", 2)
     with module._bounded("here"):
         torch.nn.Linear(2, 2)
-        with pytest.raises(ModelError, match="here: asks for an encoder of more than 2 tensors"):
+        with pytest.raises(ModelError, match="here: describes an encoder with more than 2 tensors"):
             torch.nn.Linear(2, 2)
     torch.nn.Linear(2, 2)
 
@@ -150,14 +153,14 @@ def test_names_that_are_paths_are_not_looked_for_on_the_hub(tmp_path, monkeypatc
     for name in ("./nope", "../nope", "/nope", "~/nope", "runs/nope", "a/b/c"):
         refused(f"^{name}: there is no such folder$", load_encoder, name)
     refused(
-        "no-such-encoder: there is no such folder, and from the hub",
+        "no-such-encoder: there is no such folder, and it cannot be loaded as an encoder from",
         load_encoder,
         "no-such-encoder",
     )
 
 
-def test_scores_of_subwords_that_the_encoder_lacks_end_in_one_line(tmp_path):
-    """As where weights and vocabulary differ in a way that no file shows."""
+def test_subwords_that_the_encoder_lacks_raise(tmp_path):
+    """Test an encoder whose weights do not match its vocabulary, which no file shows."""
     from discotag.prediction.tagger import Tagger
 
     network = tiny_network(tmp_path)

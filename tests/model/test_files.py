@@ -1,4 +1,4 @@
-"""Models on disk: what is refused, in one line each."""
+"""Test that folders without a usable model raise errors of one line."""
 
 import json
 import subprocess
@@ -41,10 +41,10 @@ def test_loads_what_was_saved(model, tmp_path):
     assert again.config == tagger.config
 
 
-def test_saving_to_where_it_is_and_from_nowhere(copy):
+def test_saving_to_its_own_folder_and_without_one(copy):
     tagger = load(copy)
     before = (copy / "model.safetensors").read_bytes()
-    tagger.runtime = None  # as if it were no network of PyTorch
+    tagger.runtime = None  # as if it were not a PyTorch network
     tagger.save_pretrained(copy)
     assert (copy / "model.safetensors").read_bytes() == before
     tagger.origin = None
@@ -52,7 +52,7 @@ def test_saving_to_where_it_is_and_from_nowhere(copy):
         tagger.save_pretrained(copy)
 
 
-def test_folders_that_are_no_model(copy, tmp_path, monkeypatch):
+def test_folders_that_are_not_a_model(copy, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path.parent)
     refused(tmp_path / "none", "there is no such folder")
     for name in ("../none", "none", f"{tmp_path.name}/none", "x" * 5000, "a\0b", "~nobody/x"):
@@ -75,7 +75,7 @@ def test_newer_versions(copy):
     data = json.loads((copy / "config.json").read_text())
     data["discotag"]["version"] = 99
     (copy / "config.json").write_text(json.dumps(data))
-    refused(copy, "is of version 99, this discotag reads up to 1; upgrade discotag")
+    refused(copy, "has version 99, but this discotag reads versions up to 1; upgrade discotag")
 
 
 def test_pickles_are_never_read(copy):
@@ -102,11 +102,11 @@ def test_weights_that_do_not_fit(copy):
     data = json.loads((copy / "config.json").read_text())
     changed = data | {"discotag": data["discotag"] | {"scheme": {"labels": ["A", "B"]}}}
     (copy / "config.json").write_text(json.dumps(changed))
-    refused(copy, "model.safetensors: does not fit config.json: .*size mismatch for linear")
+    refused(copy, "model.safetensors: does not match config.json: .*size mismatch for linear")
     (copy / "config.json").write_text(json.dumps(data | {"num_hidden_layers": 1}))
-    refused(copy, r"are not those of config.json: 16 are left over \(encoder.* and 11 more\)$")
+    refused(copy, r"do not match config.json: 16 are unexpected \(encoder.* and 11 more\)$")
     (copy / "config.json").write_text(json.dumps(data | {"model_type": "no such"}))
-    refused(copy, "its encoder cannot be built")
+    refused(copy, "cannot build its encoder")
     (copy / "config.json").write_text(json.dumps(data))
     (copy / "model.safetensors").write_bytes(b"\0" * 20)
     refused(copy, "model.safetensors: is not a safetensors file")
@@ -119,12 +119,14 @@ def test_the_hub_cannot_be_reached(monkeypatch):
         raise OSError("no route to host\nand more")
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", unreachable)
-    refused("owner/name", r"could not be fetched from the hub \(offline\?\): no route to host")
+    refused(
+        "owner/name", r"cannot be downloaded from the hub \(are you offline\?\): no route to host"
+    )
     monkeypatch.setattr(files, "find_spec", lambda name: None)
-    refused("owner/name", "needs huggingface_hub: pip install huggingface_hub")
+    refused("owner/name", "need huggingface_hub: pip install huggingface_hub")
 
 
-def test_from_the_hub_comes_what_a_model_consists_of(model, monkeypatch):
+def test_only_the_files_of_a_model_are_downloaded(model, monkeypatch):
     import huggingface_hub
 
     asked = {}
@@ -159,7 +161,7 @@ def test_push_to_hub(model, monkeypatch):
 
 def test_the_bundled_model_may_be_missing(monkeypatch, tmp_path):
     monkeypatch.setattr(files, "BUNDLED", tmp_path)
-    refused(None, "this installation has no model of its own")
+    refused(None, "this installation has no bundled model")
 
 
 def test_without_pytorch(model, monkeypatch):
@@ -183,7 +185,7 @@ def test_without_a_gpu(model):
 
 
 def test_adding_files_does_not_change_what_a_folder_means(copy, caplog):
-    """Whether PyTorch is installed does not either: nothing of the choice looks for it."""
+    """Test that the choice of a runtime depends neither on exports nor on installed libraries."""
     caplog.set_level("INFO", logger="discotag")
     assert load(copy).origin.runtime == "torch"
     assert caplog.messages == [
@@ -217,13 +219,16 @@ def test_the_bundled_model_has_a_name(tmp_path, monkeypatch):
     [
         (
             {"vocab_size": 50},
-            r"tokenizer\.json: it gives subword 30521 .* encoder's vocabulary has 50",
+            r"tokenizer\.json: it has subword 30521 .* encoder has 50 subwords",
         ),
-        ({"pad_token_id": 10**6}, r"subword 1000000 \('a special one'\), but the encoder's"),
-        ({"pad_token_id": -1}, r"it gives subword -1 "),
+        ({"pad_token_id": 10**6}, r"subword 1000000 \('a special one'\), but the encoder has"),
+        ({"pad_token_id": -1}, r"it has subword -1 "),
         ({"max_position_embeddings": 100}, "the window of 512 subwords is longer than the enc"),
         ({"discotag": {"window": 10**9}}, "window must be a whole number from 8 to 8192"),
-        ({"discotag": {"scheme": {"labels": [*map(str, range(1001))]}}}, "may have 1000 labels"),
+        (
+            {"discotag": {"scheme": {"labels": [*map(str, range(1001))]}}},
+            "may have up to 1000 labels",
+        ),
         ({"discotag": {"scheme": {"labels": [*map(str, range(900))]}}}, "would be too large"),
     ],
 )
@@ -235,7 +240,7 @@ def test_configurations_beyond_bounds_without_pytorch(tmp_path, change, message)
     refused(tmp_path, message)
 
 
-def test_a_configuration_is_not_read_whatever_its_size(copy, monkeypatch):
+def test_a_configuration_that_is_too_large_is_not_read(copy, monkeypatch):
     monkeypatch.setattr(files, "MOST_CONFIG_BYTES", 100)
     refused(copy, "config.json: is larger than")
 

@@ -1,4 +1,4 @@
-"""The tagging layer: against brute force, under odd masks, with bad input, in other precisions."""
+"""Test the tagging layer: brute force, all kinds of masks, bad input, other precisions."""
 
 import copy
 import pickle
@@ -103,7 +103,7 @@ def check_losses(layer, scores, truth, mentions):
         assert loss.item() == pytest.approx(found[objective])
 
 
-def test_samples_come_as_often_as_they_are_likely():
+def test_samples_have_the_right_frequencies():
     scheme = Scheme(("ADR",))
     scores = torch.from_numpy(random_scores(np.random.default_rng(2), 1, 3, 9))
     layer = TaggingLayer(scheme)
@@ -147,14 +147,14 @@ def test_the_gradient_of_the_partition_is_the_marginals():
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("power", [1, 2])
-def test_a_second_gradient_is_refused(weighted, power):
+def test_a_second_gradient_raises(weighted, power):
     layer = TaggingLayer(STRUCTURAL, arc_weights=weighted)
     scores = torch.randn(1, 3, 9, requires_grad=True)
     for loss in (layer.log_partition(scores).sum(), layer.loss(scores, [[]])):
         inputs = [scores, *layer.parameters()]
         gradients = torch.autograd.grad(loss**power, inputs, create_graph=True)
         for gradient in gradients:
-            with pytest.raises(DiscotagError, match="differentiated once only"):
+            with pytest.raises(DiscotagError, match="only be differentiated once"):
                 (gradient**2).sum().backward(retain_graph=True)
 
 
@@ -166,7 +166,7 @@ def test_entropy_is_right_for_long_sentences_and_large_scores():
     torch.testing.assert_close(layer.entropy(scores).double(), exact, rtol=1e-3, atol=0)
 
 
-def test_losses_of_long_sentences_keep_their_digits():
+def test_losses_of_long_sentences_are_precise():
     layer = TaggingLayer(STRUCTURAL)
     torch.manual_seed(0)
     scores = torch.randn(1, 500, 9) * 3
@@ -175,7 +175,7 @@ def test_losses_of_long_sentences_keep_their_digits():
     torch.testing.assert_close(layer.loss(scores, gold).double(), exact, rtol=0, atol=1e-3)
 
 
-def test_what_inference_mode_made_serves_afterwards_too():
+def test_training_works_after_inference_mode():
     scheme = Scheme(("Unseen",))
     layer = TaggingLayer(scheme)
     with torch.inference_mode():
@@ -186,8 +186,8 @@ def test_what_inference_mode_made_serves_afterwards_too():
     assert scores.grad.isfinite().all()
 
 
-def test_the_probability_of_what_was_decoded():
-    """Against the sum over all sequences; one sentence has more mentions than the other."""
+def test_the_probability_of_decoded_mentions():
+    """Compare with the sum over all sequences; one sentence has more mentions than the other."""
     layer = TaggingLayer(STRUCTURAL).double()
     scores = torch.from_numpy(random_scores(np.random.default_rng(0), 2, 6, 9))
     found = [sorted(each) for each in layer.decode_mentions(scores)]
@@ -200,7 +200,7 @@ def test_the_probability_of_what_was_decoded():
             assert probability[row, place].item() == pytest.approx(truth.of_mention(mention))
 
 
-def test_many_mentions_are_looked_at_in_pieces(monkeypatch):
+def test_many_mentions_are_computed_in_chunks(monkeypatch):
     instance = TaggingLayer(STRUCTURAL)
     scores = torch.randn(2, 5, 9)
     mentions = [[Mention("ADR", [(n, n + 1)]) for n in range(5)], PAIN]
@@ -226,17 +226,17 @@ def test_several_labels_and_gap_mentions():
         np.testing.assert_allclose(found, [truth.of_mention(m) for m in every], atol=1e-9)
 
 
-def test_weights_of_arcs_are_counted_over_all_words(monkeypatch):
+def test_arcs_are_counted_over_all_words(monkeypatch):
     layer = layer_for(STRUCTURAL, weighted=True)
     scores = torch.randn(2, 7, 9, dtype=torch.double)
     (whole,) = torch.autograd.grad(layer.log_partition(scores).sum(), layer.arc_weights)
     monkeypatch.setattr(algorithms, "MARGINAL_CELLS", 1)  # one word at a time
-    (pieces,) = torch.autograd.grad(layer.log_partition(scores).sum(), layer.arc_weights)
-    torch.testing.assert_close(pieces, whole)
-    assert whole.sum().item() == pytest.approx(14)  # one arc a word
+    (in_chunks,) = torch.autograd.grad(layer.log_partition(scores).sum(), layer.arc_weights)
+    torch.testing.assert_close(in_chunks, whole)
+    assert whole.sum().item() == pytest.approx(14)  # one arc per word
 
 
-def test_words_without_the_mask_do_not_count():
+def test_masked_out_words_are_ignored():
     layer = TaggingLayer(STRUCTURAL)
     torch.manual_seed(2)
     short = torch.randn(1, 5, 9)
@@ -251,16 +251,16 @@ def test_words_without_the_mask_do_not_count():
     for row, place in enumerate(places):
         gold[row, place] = tags
         assert layer.decode(wide, mask)[row, place].tolist() == layer.decode(short)[0].tolist()
-        many = layer.topk(wide, mask, k=5)[0][row][:, place]
-        assert many.tolist() == layer.topk(short, k=5)[0][0].tolist()
+        many = layer.k_best(wide, mask, k=5)[0][row][:, place]
+        assert many.tolist() == layer.k_best(short, k=5)[0][0].tolist()
     assert (layer.decode(wide, mask)[mask == 0] == -1).all()
     assert (layer.sample(wide, mask, number=2).movedim(1, -1)[mask == 0] == -1).all()
-    assert (layer.topk(wide, mask, k=2)[0].movedim(1, -1)[mask == 0] == -1).all()
+    assert (layer.k_best(wide, mask, k=2)[0].movedim(1, -1)[mask == 0] == -1).all()
     assert (layer.marginals(wide, mask)[mask == 0] == 0).all()
     for ours, alone in [
         (layer.log_partition(wide, mask), layer.log_partition(short)),
         (layer.entropy(wide, mask), layer.entropy(short)),
-        (layer.topk(wide, mask, k=3)[1], layer.topk(short, k=3)[1]),
+        (layer.k_best(wide, mask, k=3)[1], layer.k_best(short, k=3)[1]),
         (layer.loss(wide, [PAIN] * 3, mask, reduction="none"), layer.loss(short, [PAIN])),
         (layer.loss(wide, gold, mask, reduction="none"), layer.loss(short, [PAIN])),
         (
@@ -283,7 +283,7 @@ def test_reductions():
     assert layer.loss(scores, gold, mask, reduction="word_mean") == losses.sum() / 7
 
 
-def test_mentions_have_no_more_than_their_probability():
+def test_impossible_mentions_have_probability_0():
     layer = TaggingLayer(Scheme(("ADR",), 2))
     three_parts = Mention("ADR", [(0, 1), (2, 3), (4, 5)])
     found = layer.mention_probability(torch.randn(2, 5, 9), [[three_parts], []])
@@ -306,9 +306,11 @@ def test_known_slots_leave_out_namings(objective):
 
     either = layer.loss(scores, gold, objective=objective)
     torch.testing.assert_close(weakly(w0=0), of(first))
-    torch.testing.assert_close(weakly(w2=0), of(second))  # one names the whole set
+    torch.testing.assert_close(
+        weakly(w2=0), of(second)
+    )  # one slot fixes the naming of the whole set
     torch.testing.assert_close(weakly(w0=1, w2=0), of(second))
-    torch.testing.assert_close(weakly(w0=0, w2=0), either)  # a contradiction names nothing
+    torch.testing.assert_close(weakly(w0=0, w2=0), either)  # a contradiction is ignored
     torch.testing.assert_close(weakly(w1=0), either)  # not in any component
     longer = torch.randn(1, 4, 10, dtype=torch.double)
     wide = [[Mention("ADR", [(0, 2), (3, 4)])]]
@@ -316,7 +318,7 @@ def test_known_slots_leave_out_namings(objective):
         layer.loss(longer, wide, objective=f"weakly_{objective}", known_slots=[{word: 1}])
         for word in (0, 1)
     )
-    torch.testing.assert_close(by_first, by_second)  # any word of a component names it
+    torch.testing.assert_close(by_first, by_second)  # any word of a component can fix the naming
     assert by_first != layer.loss(longer, wide, objective=objective)
     known = [{0: 1}]
     torch.testing.assert_close(layer.loss(scores, gold, known_slots=known), of(second))
@@ -345,12 +347,12 @@ def test_gold_is_encoded_once():
             ScoresError,
             r"\(2, 4\), got \(2, 3\)",
         ),
-        (lambda layer, s: layer.topk(s, k=0), ScoresError, "k must be at least 1"),
+        (lambda layer, s: layer.k_best(s, k=0), ScoresError, "k must be at least 1"),
         (lambda layer, s: layer.sample(s, number=0), ScoresError, "at least 1"),
         (
             lambda layer, s: layer.loss(s, [[]]),
             ScoresError,
-            "2 sentences have scores, but 1 gold",
+            "scores are for 2 sentences, but gold for 1",
         ),
         (lambda layer, s: layer.loss(s, [[], []], objective="crf"), ScoresError, "nll, soft_em"),
         (
@@ -366,7 +368,7 @@ def test_gold_is_encoded_once():
         (
             lambda layer, s: layer.loss(s, [[], []], known_slots=[{}]),
             ScoresError,
-            "1 known slots",
+            "scores are for 2 sentences, but known slots for 1",
         ),
         (
             lambda layer, s: layer.loss(s, torch.zeros(2, 3)),
@@ -398,7 +400,7 @@ def test_gold_is_encoded_once():
         (
             lambda layer, s: layer.mention_probability(s, [[Mention("B", [(0, 1)])], []]),
             UnknownLabelError,
-            "sentence 0 of the batch: the label of B .* none of ADR",
+            "sentence 0 of the batch: the label of B .* not one of ADR",
         ),
         (
             lambda layer, s: layer.mention_probability(s, [[Mention("ADR", [(0, 5)])], []]),
@@ -407,7 +409,7 @@ def test_gold_is_encoded_once():
         ),
     ],
 )
-def test_bad_input_is_answered_in_a_line(work, error, message):
+def test_bad_input_raises_errors_of_one_line(work, error, message):
     layer = TaggingLayer(STRUCTURAL)
     with pytest.raises(error, match=message) as caught:
         work(layer, torch.zeros(2, 4, 9))
@@ -418,7 +420,7 @@ METHODS = {
     "decode": lambda layer, scores: layer.decode(scores),
     "log_partition": lambda layer, scores: layer.log_partition(scores),
     "marginals": lambda layer, scores: layer.marginals(scores),
-    "topk": lambda layer, scores: layer.topk(scores, k=2),
+    "k_best": lambda layer, scores: layer.k_best(scores, k=2),
     "sample": lambda layer, scores: layer.sample(scores),
     "entropy": lambda layer, scores: layer.entropy(scores),
     "loss": lambda layer, scores: layer.loss(scores, [[], [], []]),
@@ -427,7 +429,7 @@ METHODS = {
 
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 @pytest.mark.parametrize("value", [torch.nan, torch.inf])
-def test_scores_that_are_no_numbers_say_where(method, value):
+def test_errors_say_which_score_is_not_a_number(method, value):
     scores = torch.zeros(3, 4, 9)
     scores[1, 2, 3] = value
     with pytest.raises(ScoresError, match="sentence 1, position 2, tag DB-Bx: the score is"):
@@ -435,7 +437,7 @@ def test_scores_that_are_no_numbers_say_where(method, value):
 
 
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
-def test_a_sentence_without_any_sequence_says_which(method):
+def test_errors_say_which_sentence_has_no_sequence(method):
     scores = torch.zeros(3, 4, 9)
     scores[2, 0] = -torch.inf
     with pytest.raises(ScoresError, match="sentence 2: no well-formed tag sequence"):
@@ -454,7 +456,7 @@ def test_empty_batches_and_sentences(method):
     assert layer.mention_probability(torch.zeros(0, 4, 9), []).shape == (0, 0)
 
 
-def test_only_what_is_learned_is_in_the_state_dict():
+def test_only_parameters_are_in_the_state_dict():
     assert TaggingLayer(STRUCTURAL).state_dict() == {}
     assert list(TaggingLayer(STRUCTURAL, arc_weights=True).state_dict()) == ["arc_weights"]
     layer = TaggingLayer(STRUCTURAL)
@@ -511,7 +513,7 @@ def test_compiled_models():
 
 @every_scheme
 def test_soundness_under_fuzzing(scheme):
-    """A hundred thousand score matrices over all schemes: every answer is well-formed."""
+    """Test that decoding 100,000 score matrices of all schemes gives well-formed tags."""
     random = np.random.default_rng(6)
     layer = TaggingLayer(scheme)
     accepts = scheme.grammar.accepts

@@ -1,4 +1,4 @@
-"""The network: windows and padding leave scores as they are; files come back as they went."""
+"""Test that windows and padding do not change scores, and that saved networks load again."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def network(tmp_path_factory):
     return tiny_network(tmp_path_factory.mktemp("tiny"), arc_weights=True, window=32, overlap=8)
 
 
-def test_a_batch_gives_what_each_sentence_gives(network):
+def test_a_batch_has_the_scores_of_its_sentences(network):
     sentences = [WORDS, ["pain"], WORDS * 5, WORDS[::-1]]
     together = scores(network, sentences)
     for words, found in zip(sentences, together, strict=True):
@@ -38,7 +38,7 @@ def test_a_batch_gives_what_each_sentence_gives(network):
         np.testing.assert_allclose(found, scores(network, [words])[0], atol=1e-4)
 
 
-def test_windows_give_what_they_would_give_alone(network):
+def test_windows_have_the_scores_they_have_alone(network):
     words = WORDS * 5
     encoded = network.tokenizer.encode([words])
     windows = encoded.windows_of(0)
@@ -78,7 +78,7 @@ def test_save_and_load(network, tmp_path):
     np.testing.assert_array_equal(scores(again, [WORDS])[0], scores(network, [WORDS])[0])
 
 
-def test_every_parameter_but_none_else_is_trained(network):
+def test_all_parameters_are_trained(network):
     tensors = arguments(network, [WORDS])
     network.train()
     network.layer.loss(network(**tensors), [[]], tensors["mask"]).backward()
@@ -95,7 +95,7 @@ def test_windows_fit_the_encoder(tmp_path, monkeypatch):
     assert scores(network, [WORDS * 4])[0].shape == (len(WORDS) * 4, 9)
 
 
-def test_positions_of_roberta_begin_behind_padding(tmp_path):
+def test_positions_of_roberta_begin_after_padding(tmp_path):
     from transformers import RobertaConfig, RobertaModel
 
     config = RobertaConfig(
@@ -115,11 +115,11 @@ def test_positions_of_roberta_begin_behind_padding(tmp_path):
     assert scores(network, [WORDS * 4])[0].shape == (len(WORDS) * 4, 9)
 
 
-def test_what_also_decodes_is_no_encoder():
+def test_an_encoder_decoder_is_not_an_encoder():
     from transformers import T5Config, T5Model
 
     model = T5Model(T5Config(vocab_size=9, d_model=8, d_kv=4, d_ff=8, num_layers=1, num_heads=2))
-    with pytest.raises(ModelError, match="t5 is not an encoder of text"):
+    with pytest.raises(ModelError, match="t5 is not a text encoder"):
         Network(model, ModelConfig(Scheme(labels=("ADR",))), tiny_tokenizer())
 
 

@@ -1,4 +1,4 @@
-"""Words to subwords: every word has a place, whatever is in it and however long the sentence."""
+"""Test that every word gets a subword, whatever it contains and however long the sentence is."""
 
 import json
 import sys
@@ -51,7 +51,7 @@ class Encoded:
 
 
 def first_subwords(words):
-    """The first subword of each word, by the tokenizer itself, a word at a time."""
+    """Return the first subword of each word, by the tokenizer itself, one word at a time."""
     tokenizer = Tokenizer.from_str(tiny_tokenizer())
     tokenizer.no_padding()
     tokenizer.encode_special_tokens = True
@@ -65,7 +65,7 @@ def first_subwords(words):
 
 @settings(deadline=None, max_examples=150)
 @given(st.lists(word, max_size=40), st.integers(8, 40), st.data())
-def test_every_word_stands_where_its_place_says(words, window, data):
+def test_every_word_is_at_its_position(words, window, data):
     overlap = data.draw(st.integers(0, window // 2))
     instance = tokenizer(window, overlap)
     encoded = Encoded(instance.encode([words]))
@@ -82,11 +82,11 @@ def test_every_word_stands_where_its_place_says(words, window, data):
 
 @settings(deadline=None, max_examples=60)
 @given(st.permutations([*"abcdefghijklmnopqrstuvwxyz0123456789", "pain", "arms"]))
-def test_words_stand_in_the_window_where_they_are_most_central(words):
+def test_words_belong_to_the_window_where_they_are_most_central(words):
     encoded = Encoded(tokenizer().encode([words]))
     whole = Encoded(tokenizer(window=512).encode([words]))
-    order = {piece: number for number, piece in enumerate(whole.windows[0][1:-1])}
-    inner = [[order[piece] for piece in window[1:-1]] for window in encoded.windows]
+    order = {subword: number for number, subword in enumerate(whole.windows[0][1:-1])}
+    inner = [[order[subword] for subword in window[1:-1]] for window in encoded.windows]
     for number, position in encoded.places.tolist():
         here = inner[number][position - 1]
         margins = [
@@ -97,7 +97,7 @@ def test_words_stand_in_the_window_where_they_are_most_central(words):
         window = inner[number]
         left = here - window[0] if number else 99
         right = window[-1] - here if number < len(inner) - 1 else 99
-        assert min(left, right) >= max(margins) - 1  # where two are equal, either
+        assert min(left, right) >= max(margins) - 1  # either window if both margins are equal
 
 
 def test_one_window_where_one_is_enough():
@@ -108,7 +108,7 @@ def test_one_window_where_one_is_enough():
     assert len(does_not.windows) == 2
 
 
-def test_what_looks_like_a_special_subword_is_text():
+def test_text_that_looks_like_a_special_subword():
     instance = tokenizer()
     encoded = Encoded(instance.encode([["[SEP]"]]))
     assert encoded.windows[0].count(instance.after[0]) == 1
@@ -120,7 +120,7 @@ def test_no_sentence_is_cut_off_or_padded_by_the_tokenizer():
     assert len(encoded.windows[0]) == 102
 
 
-def test_many_different_words_do_not_fill_the_memory(monkeypatch):
+def test_the_cache_of_words_is_limited(monkeypatch):
     monkeypatch.setattr(module, "MAX_REMEMBERED", 10)
     instance = tokenizer(window=512, overlap=0)
     for start in range(0, 60, 7):
@@ -183,7 +183,7 @@ def test_batches():
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.lists(word, max_size=30), max_size=8), st.integers(1, 60))
-def test_portions_of_a_batch_have_all_of_it_and_fit_the_budget(sentences, budget):
+def test_portions_cover_a_batch_and_fit_the_budget(sentences, budget):
     encoded = tokenizer(window=16, overlap=4).encode(sentences)
     batch = encoded.batch(range(len(sentences)))
     seen_windows, seen_words = [], []

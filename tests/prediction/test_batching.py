@@ -1,4 +1,4 @@
-"""Batches: every sentence with words once, the longest first, within the budget."""
+"""Test that batches have every sentence with words once, longest first, within the budget."""
 
 from itertools import pairwise
 
@@ -32,7 +32,7 @@ def test_batches(lengths, budget, batch_size):
         padded = encoded.heights[batch].sum() * encoded.widths[batch].max()
         assert len(batch) == 1 or padded <= budget
         assert batch_size is None or len(batch) <= batch_size
-    # No batch could have taken the sentence after it.
+    # No batch has room for the sentence after it.
     for batch, after in pairwise(batches):
         more = (encoded.heights[batch].sum() + encoded.heights[after[0]]) * encoded.widths[batch[0]]
         assert more > budget or len(batch) == batch_size

@@ -1,4 +1,4 @@
-"""Works under way: all are done, no more than allowed at a time, each in its own order."""
+"""Test that a pipeline runs all generators to their ends, up to `depth` at a time."""
 
 import pytest
 
@@ -34,7 +34,7 @@ def test_all_are_done(depth, waits):
         assert found == list(range(len(waits)))
 
 
-def test_a_new_work_begins_before_older_ones_go_on():
+def test_new_work_begins_before_older_work_continues():
     watch = Watch()
     list(run_pipeline((watch.work(n, 2) for n in range(3)), 3))
     assert watch.steps.index((1, 0)) < watch.steps.index((0, 1))

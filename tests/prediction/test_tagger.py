@@ -1,4 +1,4 @@
-"""The tagger: the same answers however items are given, in order, lazily, with exact scores."""
+"""Test the tagger: all kinds of items, in order, lazily, with exact probabilities."""
 
 import itertools
 import multiprocessing
@@ -61,7 +61,7 @@ def assert_same(one, other):
             assert score == pytest.approx(again, abs=1e-4)
 
 
-def test_order_is_kept_and_batches_change_nothing(tagger):
+def test_order_and_results_do_not_depend_on_batches(tagger):
     documents = tagger(TEXTS)
     assert [document.text for document in documents] == TEXTS
     one_by_one = [next(tagger.predict([text])) for text in TEXTS]
@@ -79,16 +79,16 @@ def test_a_text_gives_its_document(tagger):
         assert " ".join(TEXTS[0][start:end] for start, end in mention.spans) == mention.text
 
 
-def test_words_and_corpora_are_taken_as_they_are(tagger):
+def test_words_of_sentences_and_documents_are_kept(tagger):
     words = ["I", "had", "pain", "in", "my", "arms", "and", "shoulders", "."]
-    gold = Mention("Gold", [(2, 3)])  # of a label that the model does not know
+    gold = Mention("Gold", [(2, 3)])  # a label that the model does not have
     sentence = Sentence(tuple(words), (gold,))
     given = [words, tuple(words), sentence, Document((sentence,), id="x")]
     found = tagger(given)
     assert {document.words for document in found} == {tuple(words)}
     assert len({frozenset(document.mentions) for document in found}) == 1
     assert found[3].id == "x"
-    for document in found:  # mentions of the input are replaced by those that are found
+    for document in found:  # mentions of the input are replaced
         assert document.mentions
         assert all(m.label == "ADR" and m.score is not None for m in document.mentions)
 
@@ -122,20 +122,20 @@ def test_alternatives_are_all_readings(name, request):
     sets = [frozenset(each.sentence.mentions) for each in found]
     assert len(set(sets)) == len(sets)
     best = tagger([["my", "arms", "hurt"]])[0]
-    for mention in best.mentions:  # the score of a mention is the sum over readings that have it
+    for mention in best.mentions:  # its score is the sum over the readings that have it
         total = sum(chance for chance, each in zip(chances, sets, strict=True) if mention in each)
         assert mention.score == pytest.approx(total, abs=1e-3)
     if tagger.scheme.structural:
         assert sets[0] == frozenset(best.mentions)
 
 
-def test_alternatives_of_nothing(tagger):
+def test_alternatives_of_empty_items(tagger):
     (document, empty) = tagger.alternatives(["", []], k=3)
     assert document == ()
     assert [each.probability for each in empty[0]] == [1.0]
 
 
-def test_endless_input_is_read_as_it_is_asked_for(tagger, monkeypatch):
+def test_endless_input_is_read_lazily(tagger, monkeypatch):
     monkeypatch.setattr(tagger.runtime, "budget", 128)
     read = []
 
@@ -151,7 +151,7 @@ def test_endless_input_is_read_as_it_is_asked_for(tagger, monkeypatch):
     assert len(read) < 300 + 128 * 16
 
 
-def test_what_is_skipped_changes_no_bit_of_the_rest(tagger, monkeypatch):
+def test_skipping_does_not_change_the_other_documents(tagger, monkeypatch):
     monkeypatch.setattr(tagger.runtime, "budget", 8)
     texts = [f"{text} {number}" for number in range(6) for text in TEXTS[:4]]
     whole = [scored([document]) for document in tagger.predict(texts)]
@@ -171,7 +171,7 @@ def test_a_long_line_is_one_sentence(tagger):
     assert np.isfinite(scores).all()
 
 
-def test_sets_of_too_many_mentions_are_left_out_aloud(tagger, monkeypatch):
+def test_sets_of_too_many_mentions_are_left_out_with_a_warning(tagger, monkeypatch):
     every = tagger(TEXTS)
     assert max(len(document.mentions) for document in every) > 1
     monkeypatch.setattr(decoding, "MAX_MENTIONS", 1)
@@ -209,13 +209,13 @@ def test_bad_arguments(tagger, call, message):
         list(call(tagger))
 
 
-def test_numbers_of_numpy_are_numbers(tagger):
+def test_arguments_may_be_numpy_numbers(tagger):
     options = {"batch_size": np.int64(2), "min_score": np.float32(0.5), "skip": np.int64(1)}
     wanted = list(tagger.predict(TEXTS, batch_size=2, min_score=0.5, skip=1))
     assert list(tagger.predict(TEXTS, **options)) == wanted
 
 
-def test_what_else_a_document_has_stays(tagger):
+def test_other_fields_of_documents_are_kept(tagger):
     @dataclass(frozen=True)
     class Rated(Document):
         rating: int = 0
@@ -231,7 +231,7 @@ def test_a_loaded_tagger_can_be_sent_to_another_process(network, tmp_path, monke
     monkeypatch.chdir(tmp_path)
     loaded = load("model", device="cpu")
     loaded.splitter = Splitter(sentences="whole")
-    monkeypatch.chdir("/")  # the folder is found all the same
+    monkeypatch.chdir("/")  # the folder is found from anywhere
     text = "I had pain. No sleep."
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         found = pool.submit(loaded, [text]).result()
@@ -241,7 +241,7 @@ def test_a_loaded_tagger_can_be_sent_to_another_process(network, tmp_path, monke
     assert (again.origin.runtime, again.origin.device) == ("torch", "cpu")
 
 
-def test_a_tagger_of_a_network_in_memory_says_why_it_cannot_be_pickled(tagger):
+def test_a_tagger_of_a_network_in_memory_cannot_be_pickled(tagger):
     message = "a tagger of a network in memory cannot be pickled: write it to a folder with save_"
     with pytest.raises(DiscotagError, match=message):
         pickle.dumps(tagger)

@@ -136,7 +136,7 @@ def test_cross_entropy_with_teachers_is_that_of_distributions_over_sequences(enc
         scores = network(**{name: batch[name] for name in arrays})
 
     def log_probabilities(of):
-        tags, best = network.layer.topk(of, k=scheme.grammar.count(4))
+        tags, best = network.layer.k_best(of, k=scheme.grammar.count(4))
         order = sorted(range(tags.shape[1]), key=lambda n: tags[0, n].tolist())
         return (best - network.layer.log_partition(of))[0, order]
 

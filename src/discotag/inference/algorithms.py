@@ -1,7 +1,14 @@
-"""What users ask of a grammar and scores, written once for every array library.
+"""The inference algorithms, written once for all array libraries.
 
-Scores come as (batch, words, tags), masks as (batch, words) or None; answers have the batch first.
-`weights`, of arcs, is (arcs,) or None.
+All functions take the same arguments:
+
+    tools   the array library
+    arrays  the compiled grammar
+    scores  (batch, words, tags)
+    mask    (batch, words), True for the words to tag; None if all are
+    weights (arcs,), added to the scores along the arcs of the grammar; None for no weights
+
+Results have the batch first.
 """
 
 from __future__ import annotations
@@ -9,23 +16,26 @@ from __future__ import annotations
 from typing import Final
 
 from discotag.inference.arrays import Arrays, Plan
-from discotag.inference.semirings import Best, Entropy, Log, Max
+from discotag.inference.semirings import Entropy, KBest, Log, Max
 from discotag.inference.sweep import sweep, walk
 from discotag.inference.toolbox import Array, Toolbox
 
 FORBIDDEN: Final = -1e30
-"""Stands for -inf where a gradient must pass."""
+"""Replaces -inf where gradients are needed: -inf would make them NaN."""
 
 MARGINAL_CELLS: Final = 1 << 22
-"""Marginals look at so many cells of arcs x words x sentences at a time: it bounds memory."""
+"""The most values, arcs x words x sentences, that `marginals` holds at a time, to save memory."""
 
 
 def best_tags(
     tools: Toolbox, arrays: Arrays, scores: Array, mask: Array | None, weights: Array | None
 ) -> tuple[Array, Array]:
-    """The best sequence, (batch, words), -1 under no mask, and its score, (batch,).
+    """Return the best tag sequences and their scores.
 
-    Of equally good sequences it is the first in the order of tags.
+    Of sequences with equal scores, the one that comes first in the order of tags is returned.
+
+    Returns:
+        The tags, (batch, words), -1 for words that are masked out; and the scores, (batch,).
     """
     ready, weights = tools.prepared(scores, weights)
     mask = None if mask is None else mask.T
@@ -48,14 +58,17 @@ def k_best(
     weights: Array | None,
     k: int,
 ) -> tuple[Array, Array]:
-    """The k best sequences, (batch, k, words), and their scores, (batch, k), best first.
+    """Return the k best tag sequences and their scores, best first.
 
-    Where fewer exist the rest have score -inf and tags -1. Equally good ones come in the order of
-    tags.
+    Sequences with equal scores are in the order of their tags. If a sentence has fewer than k
+    sequences, the remaining rows have score -inf and tags -1.
+
+    Returns:
+        The tags, (batch, k, words), and the scores, (batch, k).
     """
     ready, weights = tools.prepared(scores, weights)
     mask = None if mask is None else mask.T
-    ring, batch = Best(tools, k), len(scores)
+    ring, batch = KBest(tools, k), len(scores)
     last = tools.padded_ranks(tools.ends(arrays, ready), k)
     after = sweep(ring, arrays.plan, last, ready, mask, weights)
     found = after[0][arrays.start]  # (batch, k)
@@ -85,7 +98,7 @@ def k_best(
 def log_partition(
     tools: Toolbox, arrays: Arrays, scores: Array, mask: Array | None, weights: Array | None
 ) -> Array:
-    """The log-sum of the scores of all sequences, (batch,)."""
+    """Return the log-sum-exp of the scores of all sequences, (batch,)."""
     ready, weights = tools.prepared(scores, weights)
     mask = None if mask is None else mask.T
     last = tools.ends(arrays, ready)
@@ -95,15 +108,16 @@ def log_partition(
 def marginals(
     tools: Toolbox, arrays: Arrays, scores: Array, mask: Array | None, weights: Array | None
 ) -> tuple[Array, Array, Array | None]:
-    """The probability of each tag of each word, (batch, words, tags), and the log-partition.
+    """Return the probability of each tag of each word, and the log-partition.
 
-    After the sweep, the share that an arc has in the value of its state is the probability to take
-    it there: p(tag | state) is the softmax over the state's fan. So the probability of states flows
-    from the first word to the last, in numbers between 0 and 1.
+    After the sweep, an arc's share of the value of its state is the probability of taking the arc
+    from there: p(tag | state) is the softmax over the state's arcs. The probabilities of states
+    are then computed from the first word to the last, always as numbers between 0 and 1.
 
     Returns:
-        Marginals, 0 under no mask; the log-partition, (batch,); and, where arcs have weights,
-        how often each is expected to be taken, (batch, arcs), else None.
+        The marginals, (batch, words, tags), 0 for words that are masked out; the log-partition,
+        (batch,); and, if `weights` are given, the expected number of times that each arc is taken,
+        (batch, arcs), else None.
     """
     ready, weights = tools.prepared(scores, weights)
     mask = None if mask is None else mask.T
@@ -133,7 +147,7 @@ def marginals(
                 last = first
             there = pools[: arrays.states]
             if mask is not None:
-                for flow in flows:  # not a product: what has no mask may be NaN
+                for flow in flows:  # not multiplied: masked-out scores may be NaN
                     flow[word - start] = tools.where(mask[word], flow[word - start], 0.0)
                 there = tools.where(mask[word], there, here)
             here = there
@@ -150,9 +164,17 @@ def marginals(
 def _shares(
     tools: Toolbox, plan: Plan, after: list[Array], scores: Array, weights: Array | None
 ) -> list[Array]:
-    """For each level the shares of arcs in the values of its states, given the values after words.
+    """Return, for each level, the share of each arc in the value of its state.
 
-    Each is (words, places, states of the level, batch).
+    Args:
+        tools: The array library.
+        plan: The levels.
+        after: The values of states after each word.
+        scores: The scores of these words, as in `sweep`.
+        weights: The arc weights, as in `sweep`.
+
+    Returns:
+        One array per level, (words, places, states of the level, batch).
     """
     values, shares = tools.stacked_words(after), []
     for level in plan.levels:
@@ -173,7 +195,11 @@ def sample(
     weights: Array | None,
     number: int,
 ) -> tuple[Array, Array]:
-    """Sequences drawn by their probability, (batch, number, words), and the log-partition."""
+    """Draw `number` tag sequences for each sentence, according to their probabilities.
+
+    Returns:
+        The tags, (batch, number, words), and the log-partition, (batch,).
+    """
     ready, weights = tools.prepared(scores, weights)
     mask = None if mask is None else mask.T
     ring, batch = Log(tools), len(scores)
@@ -183,7 +209,7 @@ def sample(
     walkers = tools.counting(batch * number, ready)
 
     def pick(values: Array, ranks: Array) -> tuple[Array, Array]:
-        # The highest after Gumbel noise is a draw from the softmax.
+        # The argmax after adding Gumbel noise is a draw from the softmax.
         return tools.argmax_down(values + tools.noise(values)), ranks
 
     spread_mask = None if mask is None else tools.repeated(mask.T, number).T
@@ -195,11 +221,11 @@ def sample(
 def entropy(
     tools: Toolbox, arrays: Arrays, scores: Array, mask: Array | None, weights: Array | None
 ) -> Array:
-    """The entropy of the distribution over sequences, (batch,), in nats."""
+    """Return the entropy of the distribution over sequences, in nats, (batch,)."""
     ready, weights = tools.prepared(scores, weights)
     mask = None if mask is None else mask.T
     ring = Entropy(tools)
-    # -inf would make gradients that are not numbers.
+    # -inf would make the gradients NaN.
     ready, ends = (values.clip(FORBIDDEN) for values in (ready, tools.ends(arrays, ready)))
     last = ring.paired(ends, ends * 0)
     after = sweep(ring, arrays.plan, last, ready, mask, weights)

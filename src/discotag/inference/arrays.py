@@ -1,4 +1,4 @@
-"""A grammar as arrays: which values a sweep combines into which."""
+"""A grammar compiled into arrays that say which values a sweep combines."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from discotag.automata import Automaton
 Indices = npt.NDArray[np.int64]
 
 DENSE_LIMIT: Final = 4096
-"""Up to so many cells of (arcs out of or into the fullest state) x (states), a sweep reads all
-arcs at once. Above, states that share arcs share the work (`_shared`)."""
-
+"""A grammar is swept densely while (largest in- or out-degree of a state) x (states) is at most
+this. In larger grammars, states with common arcs share the computation; see `_share`."""
 
 SPLIT_STATES: Final = 64
-"""With more states, the fans of a plan for chosen arcs are sorted by size."""
+"""In `plan_of`, grammars with more states than this get levels of fans of similar size."""
 
 
 class Level(NamedTuple):
-    """Values that can be computed together, each the sum of a fan of earlier values.
+    """States whose values are computed together, each from a fan of values that are already known.
 
-    Rows of the arrays are the places of a fan, columns its values; short fans are padded.
+    A fan is the list of terms that are summed up for a state. All arrays are (places, states of the
+    level): each column is a fan, and shorter fans are padded.
 
     Attributes:
-        source: Rows of the values so far: the old ones, then those of each level before this.
-        tag: The tag whose score is added; `tags` for padding (-inf), `tags + 1` for nothing (0).
-        arc: The arc whose weight is added; `arcs` for none.
+        source: The row of the known value: the old values first, then those of earlier levels.
+        tag: The tag whose score is added; `tags` for padding (-inf), `tags + 1` for no tag (0).
+        arc: The arc whose weight is added; `arcs` for no arc.
     """
 
     source: Indices
@@ -42,8 +42,9 @@ class Plan(NamedTuple):
     """One step of a sweep, from the values after a word to those before it.
 
     Attributes:
-        levels: The levels, in order.
-        result: For each state the row of its new value, counted through old values and levels.
+        levels: The levels, in the order in which they are computed.
+        result: For each state, the row of its new value: the old values come first, then the
+            values of all levels.
     """
 
     levels: tuple[Level, ...]
@@ -55,13 +56,13 @@ class Arrays:
     """A compiled grammar.
 
     Attributes:
-        states, tags: How many.
-        start: The first state.
-        final: For each state whether a sequence may end there.
-        source, tag, target: For each arc; sorted by state, then by tag.
-        fan_target, fan_tag, fan_arc: For each place and state, the arcs of the state in the order
-            of tags; padding has the tag `tags`, and `arcs` for an arc.
-        plan: How a sweep goes on by a word.
+        states, tags: The number of states and of tags.
+        start: The start state.
+        final: For each state, whether a sequence may end there.
+        source, tag, target: For each arc, its two states and its tag; sorted by source, then tag.
+        fan_target, fan_tag, fan_arc: The arcs that leave each state in the order of tags,
+            (places, states); padding has the tag `tags` and the arc `arcs`.
+        plan: The step of a sweep.
     """
 
     states: int
@@ -78,15 +79,15 @@ class Arrays:
 
     @property
     def arcs(self) -> int:
-        """How many arcs there are."""
+        """The number of arcs."""
         return len(self.source)
 
 
 @lru_cache(maxsize=64)
 def compile_grammar(grammar: Automaton, *, weighted: bool = False) -> Arrays:
-    """Arrays for a deterministic automaton; tags are numbered in the order of its alphabet.
+    """Compile a deterministic automaton; tags are numbered in the order of its alphabet.
 
-    With `weighted`, arcs may have weights of their own, so states share no arcs.
+    With `weighted`, each arc may have a weight of its own, so states do not share computation.
     """
     number = {symbol: n for n, symbol in enumerate(grammar.alphabet)}
     arcs = sorted(
@@ -102,7 +103,7 @@ def compile_grammar(grammar: Automaton, *, weighted: bool = False) -> Arrays:
     fan_arc = _padded(fans, len(arcs))
     widest = max(np.bincount(source).max(initial=0), np.bincount(target).max(initial=0))
     large = bool(widest * size > DENSE_LIMIT)
-    sharing = _shared(fans, arcs) if large and not weighted else [[] for _ in range(size)]
+    sharing = _share(fans, arcs) if large and not weighted else [[] for _ in range(size)]
     return Arrays(
         states=size,
         tags=tags,
@@ -119,10 +120,10 @@ def compile_grammar(grammar: Automaton, *, weighted: bool = False) -> Arrays:
 
 
 def plan_of(arrays: Arrays, arcs: Indices, tags: int, *, forward: bool = False) -> Plan:
-    """The plan of a sweep along these arcs alone, whose tags are all below `tags`.
+    """Return the plan of a sweep that uses only these arcs, whose tags are all below `tags`.
 
-    With `forward` it goes from the first word to the last: from the values before a word to those
-    after it, where the words are given in reverse.
+    With `forward`, the plan is for a sweep from the first word to the last, which computes the
+    values after a word from those before it; the words are then given in reverse order.
     """
     ends = (arrays.target, arrays.source) if forward else (arrays.source, arrays.target)
     every = list(zip(ends[0].tolist(), arrays.tag.tolist(), ends[1].tolist(), strict=True))
@@ -132,12 +133,18 @@ def plan_of(arrays: Arrays, arcs: Indices, tags: int, *, forward: bool = False) 
     return _plan(fans, [[] for _ in fans], every, tags, split=arrays.states > SPLIT_STATES)
 
 
-def _shared(fans: list[list[int]], arcs: list[tuple[int, int, int]]) -> list[list[int]]:
-    """For each state, other states all of whose arcs it has too, no two with an arc in common.
+def _share(fans: list[list[int]], arcs: list[tuple[int, int, int]]) -> list[list[int]]:
+    """Replace arcs that a state has in common with another state by the value of that state.
 
-    The value of a state is the sum of the values of these and of the arcs left over, which are
-    all that stay in its fan: `fans` is changed. Most states can end a span and then read on as
-    the start does, so this leaves a fraction of the arcs.
+    Most states can end a span and then continue like the start state, so this removes most arcs.
+
+    Args:
+        fans: The arcs of each state; changed in place to those that are not replaced.
+        arcs: Source, tag and target of each arc.
+
+    Returns:
+        For each state, the states whose values are added to those of its remaining arcs: it has
+        all arcs of each of them, and no two of them have an arc in common.
     """
     reads = [frozenset(arcs[a][1:] for a in fan) for fan in fans]
     states_of: dict[tuple[int, int], set[int]] = {}
@@ -147,7 +154,7 @@ def _shared(fans: list[list[int]], arcs: list[tuple[int, int, int]]) -> list[lis
     sharing: list[list[int]] = []
     for state, fan in enumerate(fans):
         left = set(reads[state])
-        # Only strictly smaller sets, so that sharing never goes round in circles.
+        # Only proper subsets, so that no state depends on itself.
         near = {s for pair in left for s in states_of[pair]}
         candidates = sorted(
             (s for s in near if 1 < len(reads[s]) < len(left) and reads[s] < reads[state]),
@@ -171,7 +178,10 @@ def _plan(
     *,
     split: bool,
 ) -> Plan:
-    """Levels of fans; with `split`, fans of like size stand together: little is padding."""
+    """Return the plan for these fans; with `split`, fans of similar size share a level.
+
+    That keeps the padding small.
+    """
     width, row, levels = len(fans), dict[int, int](), []
     for states in _levels(sharing):
         buckets: dict[int, list[int]] = {}
@@ -199,7 +209,7 @@ def _plan(
 
 
 def _levels(needs: list[list[int]]) -> list[list[int]]:
-    """All states, each in a later level than those it needs."""
+    """Return all states, sorted into levels such that each comes after the states it needs."""
     depth: dict[int, int] = {}
 
     def find(state: int) -> int:
@@ -214,7 +224,7 @@ def _levels(needs: list[list[int]]) -> list[list[int]]:
 
 
 def _padded(fans: list[list[int]], filling: int) -> Indices:
-    """Fans of different sizes as the columns of one array, at least one place high."""
+    """Return fans of different sizes as the columns of an array that has at least one row."""
     height = max(1, max((len(fan) for fan in fans), default=0))
     table = np.full((height, len(fans)), filling, dtype=np.int64)
     for column, fan in enumerate(fans):

@@ -1,8 +1,8 @@
 """The grammar of the tag sequences that contain a given mention.
 
-Which words belong to the mention is not part of the grammar but of what it reads: a symbol is a
-tag with the word's relation to the mention, so one grammar serves all mentions of a label. Its
-sequences are those whose tags are well-formed and stand for mentions among which is the given one.
+The symbols of the grammar are pairs of a word's relation to the mention and its tag, so that one
+grammar serves all mentions of a label. It accepts a sequence if its tags are well-formed and the
+given mention is one of those they encode.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from discotag.scheme.tags import Lower, Tag, Upper
 
 
 class Relation(IntEnum):
-    """How a word stands to a mention."""
+    """The relation of a word to a mention."""
 
-    APART = 0  # not in it, nor is the word before
-    FIRST = 1  # in it, but not the word before
-    FURTHER = 2  # in it, and so is the word before
-    AFTER = 3  # not in it, but the word before is
+    APART = 0  # neither the word nor the one before is in the mention
+    FIRST = 1  # the word is in the mention, the one before is not
+    FURTHER = 2  # both are in the mention
+    AFTER = 3  # the word is not in the mention, the one before is
 
 
 def relation_table(mentions: Sequence[tuple[Mention, int]], length: int) -> npt.NDArray[np.int64]:
     """Return the relation of each of `length` words to mentions, (mentions, words).
 
     Args:
-        mentions: Mentions, each with the number of words by which it is moved to the right.
+        mentions: Mentions, each with the number of words by which to shift it to the right.
         length: The number of words.
 
     Example:
@@ -61,21 +61,21 @@ def relation_table(mentions: Sequence[tuple[Mention, int]], length: int) -> npt.
 
 
 class _Phase(Enum):
-    """How far the mention has been found."""
+    """How much of the mention has been read."""
 
     WAITING = 0
-    RUNNING = 1  # within it, as a continuous mention of its own
-    IN_PARTS = 2  # within it, as components of the current mention set
+    RUNNING = 1  # inside the mention, tagged as a continuous mention
+    IN_PARTS = 2  # inside the mention, tagged as components of the current mention set
     DONE = 3
 
 
 class _Search(NamedTuple):
-    """What is known of the mention, and of the mention set that the last word stands in.
+    """What has been read of the mention, and of the mention set that contains the last word.
 
     Attributes:
-        phase: How far it has been found.
-        filled: The slots of the mention set that have a component so far, as bits.
-        used: Of these, the slots of the mention's own components.
+        phase: How much of the mention has been read.
+        filled: A bit set of the slots of the mention set that have a component so far.
+        used: The subset of these that the components of the mention fill.
     """
 
     phase: _Phase = _Phase.WAITING
@@ -89,9 +89,10 @@ _RUNNING: Final = _Search(_Phase.RUNNING)
 
 @lru_cache(maxsize=64)
 def containing_grammar(scheme: Scheme, label: str, *, weighted: bool = False) -> Automaton:
-    """The grammar over (relation, tag), relation by relation, for mentions with this label.
+    """Return the grammar over pairs (relation, tag) for mentions with this label.
 
-    With `weighted` it is larger, and each of its arcs is one of the scheme's grammar (`base_arcs`).
+    Its alphabet is sorted by relation. With `weighted`, the grammar is not minimised, so that
+    each of its arcs corresponds to one arc of the scheme's grammar; see `base_arcs`.
     """
     steps, finals = scheme.grammar.steps, scheme.grammar.finals
 
@@ -115,12 +116,12 @@ def containing_grammar(scheme: Scheme, label: str, *, weighted: bool = False) ->
 
 @lru_cache(maxsize=64)
 def base_arcs(scheme: Scheme, label: str) -> Indices:
-    """For each arc of the weighted `containing_grammar` the arc of the scheme's grammar it is."""
+    """Return the arc of the scheme's grammar for each arc of the weighted `containing_grammar`."""
     arrays = compile_grammar(containing_grammar(scheme, label, weighted=True), weighted=True)
     base = compile_grammar(scheme.grammar, weighted=True)
     arc_of = np.full((base.states, base.tags), -1)
     arc_of[base.source, base.tag] = np.arange(base.arcs)
-    # States are numbered breadth first, so each is met before its own arcs are looked at.
+    # States are numbered breadth-first, so each is reached before its own arcs are visited.
     state = np.full(arrays.states, -1)
     state[arrays.start] = base.start
     found = np.empty(arrays.arcs, dtype=np.int64)
@@ -131,12 +132,15 @@ def base_arcs(scheme: Scheme, label: str) -> Indices:
 
 
 def _may_end(search: _Search) -> bool:
-    """Whether the mention is there if nothing more comes: its parts fill every filled slot."""
+    """Return whether the mention is complete: its components fill all slots of the set so far."""
     return search.phase is not _Phase.WAITING and search.filled == search.used
 
 
 def _follow(search: _Search, relation: Relation, tag: Tag, label: str) -> _Search | None:
-    """The search after a word with this tag, of a sequence known to be well-formed."""
+    """Return the search after a word with this tag, or None if the mention cannot be found.
+
+    The tags read so far must be the beginning of a well-formed sequence.
+    """
     inside = relation in (Relation.FIRST, Relation.FURTHER)
     match search.phase:
         case _Phase.DONE:

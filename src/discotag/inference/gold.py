@@ -1,4 +1,4 @@
-"""Gold mentions as a loss needs them: tags of words, under each naming of the slots."""
+"""The tag sequences that encode gold mentions, under each naming of the slots, for losses."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ from discotag.mentions import Mention
 from discotag.scheme import Layers, MentionSet, Scheme
 
 MOST_NAMINGS: Final = 4096
-"""With weights on arcs all namings of a sentence are looked at together, up to so many."""
+"""The most namings of a sentence with arc weights, where all of them are listed."""
 
 
 class Gold(NamedTuple):
-    """The tag sequences that stand for the gold mentions of a sentence, in pieces.
+    """The tag sequences that encode the gold mentions of a sentence, as independent groups.
 
-    A sentence falls into groups: one for all that has a single tagging, and one for each mention
-    set whose slots can be named in several ways. A group has alternatives. Every sequence takes
-    one alternative of each group, so the log-sum over sequences is a sum over groups of log-sums.
+    One group holds all words that have only one possible tag, and each mention set whose slots can
+    be named in several ways is a group of its own. The alternatives of a group are its taggings.
+    A sequence takes one alternative of each group, so the log-sum-exp over sequences is the sum
+    over groups of the log-sum-exp over alternatives.
 
     Attributes:
-        word, tag, arc: For each entry; arcs only where arcs have weights.
-        alternative: For each entry, the alternative it belongs to.
+        word, tag, arc: The words, tags and arcs of the alternatives, one entry for each word of
+            each alternative; `arc` is empty if arcs have no weights.
+        alternative: For each entry, its alternative.
         group: For each alternative, its group.
     """
 
@@ -46,26 +48,27 @@ def find_gold(
     all_namings: bool,
     weighted: bool,
 ) -> Gold:
-    """The gold tags of a sentence of `length` words.
+    """Return the tag sequences that encode the gold mentions of a sentence.
 
     Args:
         scheme: The scheme.
-        length: How many words there are.
+        length: The number of words.
         mentions: The gold mentions.
-        slots: What is known of slots: (word, slot) pairs. Namings that contradict them are left
-            out; a set of which no naming agrees with them is treated as if nothing were known.
-        all_namings: Every naming of each set, or only the first.
+        slots: Known slots, as pairs (word, slot). Namings that contradict them are left out; if
+            they contradict all namings of a mention set, they are ignored for this set.
+        all_namings: Whether to use every naming of each mention set, or only the first.
         weighted: Whether arcs have weights.
 
     Raises:
-        IncompatibleError: The mentions do not fit the scheme.
+        IncompatibleError: If the mentions do not fit the scheme.
+        InputError: If arcs have weights and there are more than `MOST_NAMINGS` namings.
     """
     layers = scheme.layers(length, mentions)
     namings = [_namings(scheme, group, dict(slots)) for group in layers.sets]
     if not all_namings:
         namings = [each[:1] for each in namings]
     if weighted:
-        # An arc after a set depends on how the set was named: sets are not independent.
+        # The arcs after a set depend on its naming, so sets are not independent.
         return _one_group(scheme, _whole_sequences(scheme, layers, namings), weighted)
     index = {tag: number for number, tag in enumerate(scheme.tags)}
     builder = _Entries()
@@ -85,11 +88,11 @@ def find_gold(
 
 
 def gold_of_tags(scheme: Scheme, tags: tuple[str, ...], weighted: bool) -> Gold:
-    """Gold that is given as tags: one tagging.
+    """Return gold that is given as one tag sequence.
 
     Raises:
-        IllFormedError: The tags break a rule.
-        UnknownTagError: One of them is not a tag of this scheme.
+        IllFormedError: If the tags break a rule of the scheme.
+        UnknownTagError: If the scheme does not have one of the tags.
     """
     scheme.read(tags)
     return _one_group(scheme, [tags], weighted)
@@ -118,20 +121,21 @@ def _component_words(group: MentionSet) -> list[int]:
 def _whole_sequences(
     scheme: Scheme, layers: Layers, namings: Sequence[Sequence[MentionSet]]
 ) -> list[list[str]]:
-    """All taggings of the sentence."""
+    """Return all tag sequences of the sentence, one for each combination of namings."""
     sequences: list[tuple[MentionSet, ...]] = [()]
     for each in namings:
         sequences = [(*sets, naming) for sets in sequences for naming in each]
         if len(sequences) > MOST_NAMINGS:
             raise InputError(
-                f"with weights on arcs a sentence may have {MOST_NAMINGS} namings of its mention "
-                f"sets, this one has more: {len(namings)} sets; use an objective with one naming"
+                f"with arc weights, the mention sets of a sentence may have up to {MOST_NAMINGS} "
+                f"namings in all; the {len(namings)} sets of this sentence have more. "
+                "Use an objective with one naming"
             )
     return [scheme.write(Layers(layers.length, sets, layers.continuous)) for sets in sequences]
 
 
 def _one_group(scheme: Scheme, taggings: Sequence[Sequence[str]], weighted: bool) -> Gold:
-    """Whole tag sequences as the alternatives of one group."""
+    """Return gold with one group, whose alternatives are these tag sequences."""
     index = {tag: number for number, tag in enumerate(scheme.tags)}
     arrays = compile_grammar(scheme.grammar, weighted=True)
     arc_of = np.full((arrays.states, arrays.tags), -1)
@@ -167,7 +171,13 @@ class _Entries:
 
 
 class GoldBatch(NamedTuple):
-    """The gold of several sentences, numbered through, and the sentence of each entry and group."""
+    """The gold of several sentences, with alternatives and groups numbered across the batch.
+
+    Attributes:
+        row: For each entry, its sentence.
+        gold: The entries.
+        group_row: For each group, its sentence.
+    """
 
     row: Indices
     gold: Gold
@@ -175,7 +185,7 @@ class GoldBatch(NamedTuple):
 
 
 def collate_gold(golds: Sequence[Gold]) -> GoldBatch:
-    """Put the gold of several sentences into one batch."""
+    """Combine the gold of several sentences into one batch."""
     alternatives = np.cumsum([0, *(len(gold.group) for gold in golds)])
     sizes = [int(gold.group[-1]) + 1 for gold in golds]
     groups = np.cumsum([0, *sizes])
@@ -202,15 +212,15 @@ def gold_scores(
     *,
     best: bool = False,
 ) -> Array:
-    """Return the score of the gold mentions of each sentence, (batch,), over all their taggings.
+    """Return the log-sum-exp of the scores of the gold tag sequences of each sentence, (batch,).
 
     Args:
         tools: The array library.
-        batch: The gold taggings.
-        order: (batch, words): the position of each word, where a mask leaves some out.
-        scores: (batch, words, tags), in single precision at least.
-        weights: The weights of arcs, or None.
-        best: Take the best tagging instead of the log-sum over all of them; it is held constant.
+        batch: The gold tag sequences.
+        order: (batch, words), the position of each word in `scores`; None if word n is at n.
+        scores: (batch, words, tags), in at least single precision.
+        weights: The arc weights, or None.
+        best: Return the score of the best gold sequence instead; its choice is held constant.
     """
     row, gold, group_row = batch
     rows, words, tags, alternative, group, group_rows = (

@@ -1,9 +1,9 @@
-"""The probability of mentions: exact, and in time linear in the words, for any array library.
+"""The exact probability of mentions, in time linear in the number of words.
 
-The sequences that contain a mention are those of the grammar in `containment`. Where the words are
-apart from the mention, what the grammar does is the same for all mentions of a label: so a
-sentence is swept once from each side for all of them, and for each mention only the words from
-its first to its last.
+The tag sequences that contain a mention are those of the grammar in `containment`. On words apart
+from the mention, this grammar behaves the same for all mentions of a label. Each sentence is
+therefore swept only once from either end for all its mentions, and then, for each mention, the
+words from its first to its last.
 """
 
 from __future__ import annotations
@@ -26,17 +26,23 @@ from discotag.mentions import Mention
 from discotag.scheme import Scheme
 
 CELLS: Final = 1 << 21
-"""Numbers held at a time for the mentions that are looked at together: their words times states and
-tags, and the arcs of one word. It bounds memory."""
+"""The most values held at a time for mentions that are computed together, to save memory: for each
+mention, its words x (states + symbols), and the arcs of one word."""
 
 LONG: Final = 512
-"""Longer sentences are computed in double precision: their log-sums are large numbers, of which
-single precision would leave too few digits to a difference."""
+"""Sentences with more words than this are computed in double precision: the difference of two large
+log-partitions has too few correct digits in single precision."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """A grammar of the sequences that contain a mention, and its arcs at words apart from it."""
+    """The compiled grammar of the sequences that contain a mention.
+
+    Attributes:
+        arrays: The grammar.
+        apart, apart_forward: Its plans for words apart from the mention, for either direction.
+        base_arcs: With weights, the arc of the scheme's grammar for each arc.
+    """
 
     arrays: Arrays
     apart: Plan
@@ -67,18 +73,20 @@ def mention_probabilities(
     mentions: Sequence[Sequence[Mention]],
     weights: Array | None = None,
 ) -> Array:
-    """Return the probability of each mention to be among those of its sentence.
+    """Return the probability of each mention.
+
+    It is the share of the tag sequences that encode the mention, alone or among others.
 
     Args:
         tools: The array library.
         scheme: The scheme.
-        scores: (batch, words, tags); neither NaN nor inf.
-        lengths: The number of words of each sentence; what is behind is not looked at.
-        mentions: For each sentence any mentions, with labels of the scheme.
-        weights: The weights of the arcs of the scheme's grammar.
+        scores: (batch, words, tags), without NaN and +inf.
+        lengths: The number of words of each sentence; scores after them are ignored.
+        mentions: For each sentence, any mentions whose labels the scheme has.
+        weights: (arcs,), the weights of the arcs of the scheme's grammar, or None.
 
     Returns:
-        The probabilities of the mentions of the first sentence, then of the second, and so on.
+        The probabilities, (mentions,): those of the first sentence, then of the second, and so on.
 
     Example:
         >>> from discotag import Scheme
@@ -126,10 +134,10 @@ def mention_probabilities(
 
 
 class _Wanted(NamedTuple):
-    """A mention to look for.
+    """A mention whose probability is asked for.
 
     Attributes:
-        number: Which of all mentions it is.
+        number: Its index among all mentions of the batch.
         row: Its sentence in the batch.
         mention: The mention.
         end: One past the last word whose relation to the mention is not `APART`.
@@ -154,7 +162,7 @@ def _log_containing(
     wanted: Sequence[_Wanted],
     weights: Array | None,
 ) -> Iterator[tuple[Array, list[_Wanted]]]:
-    """Yield the log-sums over the sequences that contain mentions, and these, some at a time."""
+    """Yield chunks of mentions, each after the log-sum-exp of the sequences that contain them."""
     search = tools.local(_search(scheme, label, weights is not None), scores)
     arrays = search.arrays
     if weights is not None:
@@ -163,7 +171,7 @@ def _log_containing(
     ring = Log(tools)
     ends = tools.ends(arrays, ready).clip(FORBIDDEN)
     beginnings = tools.beginnings(arrays, ready).clip(FORBIDDEN)
-    # (words + 1, states, batch): the log-sums of what comes before and after each word.
+    # (words + 1, states, batch): the log-sum-exp of all that comes before and after each word.
     after = tools.stacked_words(sweep(ring, search.apart, ends, ready, mask.T, padded))
     backwards = len(ready) - 1 - tools.counting(len(ready), ready)
     reverse = sweep(
@@ -187,13 +195,13 @@ def _log_containing(
 
 
 def _prepared(tools: Toolbox, scores: Array, weights: Array | None) -> tuple[Array, Array | None]:
-    """Return scores and weights as `sweep` wants them, without -inf: gradients can pass."""
+    """Return scores and weights in the layout of `sweep`, without -inf, for finite gradients."""
     ready, padded = tools.prepared(scores, weights)
     return ready.clip(FORBIDDEN), padded
 
 
 def _portions(wanted: Sequence[_Wanted], by_word: int, arcs: int) -> Iterator[list[_Wanted]]:
-    """Yield mentions that are looked at together: of like width, and not too many."""
+    """Yield lists of mentions to compute together: of similar width, and within `CELLS`."""
     portion: list[_Wanted] = []
     for each in sorted(wanted, key=lambda each: each.width):
         if portion and (
@@ -209,9 +217,13 @@ def _portions(wanted: Sequence[_Wanted], by_word: int, arcs: int) -> Iterator[li
 def _related(
     tools: Toolbox, scores: Array, chosen: Sequence[_Wanted], rows: Array, stops: Array
 ) -> tuple[Array, Array]:
-    """Return the scores of the words of mentions, (mentions, words, relations * tags), and a mask.
+    """Return the scores of the words of each mention as scores of symbols (relation, tag).
 
-    A word's tags count only in its own relation to the mention. The last words are aligned.
+    A symbol is forbidden unless its relation is the one of the word to the mention. Mentions are
+    aligned at their last words.
+
+    Returns:
+        The scores, (mentions, words, relations * tags), and the mask, (mentions, words).
     """
     width = max(each.width for each in chosen)
     relation: npt.NDArray[Any] = relation_table(

@@ -1,10 +1,10 @@
-"""The one algorithm: sweep over the words and combine arcs, then walk along what was found.
+"""The sweep over words that combines arcs, and the walk along its values that picks tags.
 
-Words come first in all arrays and sentences last, so that every row of values is one run of memory:
+Words are the first axis of all arrays and sentences the last, so that rows are contiguous:
 
-    scores  (words, tags + 2, batch): the tags, then -inf for padding, then 0 for nothing
+    scores  (words, tags + 2, batch): the tags, then -inf for padding, then 0 for no tag
     mask    (words, batch), or None
-    weights (arcs + 1,): of arcs, then 0 for none; or None
+    weights (arcs + 1,): the arcs, then 0 for no arc; or None
     values  (states, batch), or (states, batch, channels)
 """
 
@@ -18,7 +18,15 @@ from discotag.inference.toolbox import Array
 
 
 def step(semiring: Max, plan: Plan, values: Array, scores: Array, weights: Array | None) -> Array:
-    """The values before a word from those after it; `scores` are those of the word."""
+    """Return the values before a word.
+
+    Args:
+        semiring: How to combine values.
+        plan: Which values to combine.
+        values: The values after the word.
+        scores: The scores of the word, (tags + 2, batch).
+        weights: The arc weights.
+    """
     single = len(plan.levels) == 1
     for level in plan.levels:
         arcs = scores[level.tag]  # (places, states of the level, batch)
@@ -39,18 +47,18 @@ def sweep(
     mask: Array | None,
     weights: Array | None,
 ) -> list[Array]:
-    """Go from the last word to the first.
+    """Compute the values of all states from the last word to the first.
 
     Args:
-        semiring: How to combine.
-        plan: What to combine.
+        semiring: How to combine values.
+        plan: Which values to combine.
         last: The values after the last word.
-        scores: Of all words.
-        mask: Words without it are passed over: values stay as they are.
-        weights: Of arcs.
+        scores: The scores of all words.
+        mask: Values do not change at words that are masked out.
+        weights: The arc weights.
 
     Returns:
-        The values before each word and, at the end, after the last: words + 1 of them.
+        A list of `words + 1` values: before each word, and after the last.
     """
     values = [last]
     for word in reversed(range(len(scores))):
@@ -71,23 +79,25 @@ def walk(
     ranks: Array,
     pick: Callable[[Array, Array], tuple[Array, Array]],
 ) -> list[Array]:
-    """Walk from the first word to the last, and pick an arc of the state reached at each.
+    """Walk from the first word to the last and pick an arc at each word.
+
+    Several walkers can go through one sentence, each along its own sequence.
 
     Args:
         semiring: As in `sweep`.
         arrays: The grammar.
-        after: What `sweep` found.
+        after: The result of `sweep`.
         scores: As in `sweep`.
+        mask: (words, walkers); words that are masked out get the tag -1.
         weights: As in `sweep`.
-        mask: (words, walkers); words without it get the tag -1.
-        rows: For each walker its sentence.
-        walkers: 0, 1, 2, ..., one for each walker.
-        ranks: For each walker the rank of its sequence among the best.
-        pick: From the values of arcs, (places, walkers, ...), and the ranks, the places of the arcs
-            to take and the ranks of the walkers there.
+        rows: (walkers,), the sentence of each walker.
+        walkers: (walkers,), the numbers 0, 1, 2, ...
+        ranks: (walkers,), the rank of each walker's sequence among the best.
+        pick: A function of the values of arcs, (places, walkers, ...), and the ranks that returns
+            the places of the arcs to take and the ranks of the sequences after them.
 
     Returns:
-        For each word the tags, (walkers,).
+        For each word, the tags, (walkers,).
     """
     where = semiring.tools.where
     state = rows * 0 + arrays.start

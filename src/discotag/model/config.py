@@ -1,4 +1,4 @@
-"""What a model is besides its weights: the scheme, windows, and what its card says."""
+"""The configuration of a model: its scheme, its windows, and the facts on its card."""
 
 from __future__ import annotations
 
@@ -10,45 +10,45 @@ from discotag.errors import InputError
 from discotag.scheme import Scheme, SchemeError
 
 KEY: Final = "discotag"
-"""Where the configuration is in `config.json`, beside that of the encoder."""
+"""The key of this configuration in `config.json`, which also holds the encoder's."""
 
 VERSION: Final = 1
-"""Of what is under the key; raised when an older discotag could not read it rightly."""
+"""The version of the configuration's format; it grows when older discotags cannot read it."""
 
 LEAST_WINDOW: Final = 8
-"""Subwords: two special ones, and room for words that neighbouring windows share."""
+"""The fewest subwords of a window: two special ones, and some that neighbouring windows share."""
 
 MOST_WINDOW: Final = 8192
-"""The longest window of encoders in use (ModernBERT). Attention takes memory by its square: 3 GB a
-layer at this length with 12 heads."""
+"""The most subwords of a window, that of ModernBERT, the longest in use. The memory for attention
+grows with its square: 3 GB per layer at this length with 12 heads."""
 
 MOST_LABELS: Final = 1000
-"""No grammar with more can be compiled: see `MOST_STATES_TIMES_LABELS` of `discotag.scheme`."""
+"""The most labels of a model; see `MOST_STATES_TIMES_LABELS` in `discotag.scheme`."""
 
 
 class ConfigError(InputError):
-    """A model's configuration that cannot be."""
+    """Raised if a model's configuration is invalid."""
 
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """How a model tags, and what is known of it.
+    """The configuration of a model, and the facts on its card.
 
     Args:
-        scheme: What the tags mean.
-        dropout: Between encoder and linear layer, in training.
-        window: How many subwords, special ones included, the encoder takes at a time.
-        overlap: How many subwords neighbouring windows share; at most half a window.
+        scheme: The scheme that defines the tags.
+        dropout: The dropout between encoder and linear layer, in training.
+        window: The most subwords that the encoder reads at a time, special ones included.
+        overlap: The number of subwords that neighbouring windows share; at most half a window.
         arc_weights: Whether the arcs of the grammar have learned weights.
-        encoder: The name of the encoder that training began with.
-        language: Of the data, as a code (`en`).
-        data: What it was trained on, in a sentence.
-        licence: Of the weights, as an SPDX name (`cc-by-4.0`).
-        figures: What was measured, name to number.
+        encoder: The name of the pretrained encoder.
+        language: The language of the data, as a code (`en`).
+        data: The training data, in a sentence.
+        licence: The licence of the weights, as an SPDX name (`cc-by-4.0`).
+        figures: Measured figures by name.
         notes: Anything else for the card, in Markdown.
 
     Raises:
-        ConfigError: A value is out of range.
+        ConfigError: If a value has the wrong type or is out of range.
 
     Example:
         >>> config = ModelConfig(Scheme(labels=("ADR",)), window=128, overlap=32)
@@ -75,7 +75,7 @@ class ModelConfig:
             raise ConfigError(f"dropout must be at least 0 and below 1, got {self.dropout!r}")
         if len(self.scheme.labels) > MOST_LABELS:
             raise ConfigError(
-                f"a model may have {MOST_LABELS} labels, got {len(self.scheme.labels)}"
+                f"a model may have up to {MOST_LABELS} labels, got {len(self.scheme.labels)}"
             )
         if type(self.window) is not int or not LEAST_WINDOW <= self.window <= MOST_WINDOW:
             raise ConfigError(
@@ -98,25 +98,25 @@ class ModelConfig:
             raise ConfigError(f"figures must map names to numbers, got {figures!r}")
 
     def as_data(self) -> dict[str, Any]:
-        """What is stored under the key of `config.json`."""
+        """Return the configuration as plain data, for `config.json`."""
         return {"version": VERSION, **asdict(self)}
 
     @classmethod
     def from_data(cls, data: object) -> ModelConfig:
-        """The configuration that `as_data` gave.
+        """Return the configuration that `as_data` gave as plain data.
 
         Raises:
-            ConfigError: It is of a newer version, or not a configuration at all.
+            ConfigError: If the data is of a newer version or not a configuration.
         """
         if not isinstance(data, dict):
             raise ConfigError(f"the configuration must be an object, got {type(data).__name__}")
         version = data.get("version")
         if type(version) is not int or version < 1:
-            raise ConfigError(f"the configuration has no version number, but {version!r}")
+            raise ConfigError(f"the configuration's version must be a number, got {version!r}")
         if version > VERSION:
             raise ConfigError(
-                f"the configuration is of version {version}, this discotag reads up to {VERSION}; "
-                "upgrade discotag"
+                f"the configuration has version {version}, but this discotag reads versions up to "
+                f"{VERSION}; upgrade discotag"
             )
         given = {key: value for key, value in data.items() if key != "version"}
         unknown = given.keys() - {each.name for each in fields(cls)}

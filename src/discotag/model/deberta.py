@@ -1,10 +1,10 @@
 """Faster attention for DeBERTa-v2 and v3.
 
-Hugging Face's attention multiplies every subword with the vectors of all 512 relative positions,
-copied for each sentence of the batch, and picks from the products. A sentence of n subwords only
-has 2n - 1 relative positions, the same in every sentence: this multiplies with those alone, and
-finds the product of a pair of subwords by its place in memory instead of by an index. The numbers
-are the same up to rounding. It takes a third of the time (`benchmarks/throughput.py`).
+Hugging Face's attention multiplies every subword by the vectors of all 512 relative positions,
+copies them for each sentence of the batch, and gathers from the products. A batch of sentences of n
+subwords has only 2n - 1 relative positions. This attention multiplies by these only, and addresses
+the product of a pair of subwords by strides instead of an index. The results are the same up to
+rounding, in a third of the time (`benchmarks/throughput.py`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from transformers.models.deberta_v2.modeling_deberta_v2 import (
 
 
 def speed_up(encoder: PreTrainedModel) -> None:
-    """Let an encoder use the faster attention, if it is a DeBERTa; its weights stay as they are."""
+    """Replace the attention of a DeBERTa encoder by the faster one; its weights do not change."""
     for module in encoder.modules():
         if type(module) is DisentangledSelfAttention and module.relative_attention:
             module.__class__ = _Attention
@@ -34,9 +34,9 @@ def speed_up(encoder: PreTrainedModel) -> None:
 
 class _Encoder(DebertaV2Encoder):
     def get_rel_pos(self, *arguments: Any, **named: Any) -> None:
-        """Leave out the table of relative positions, which `_Attention` does not need.
+        """Return nothing: `_Attention` does not need the table of relative positions.
 
-        Building it makes the host wait for the GPU.
+        Building it would make the host wait for the GPU.
         """
 
 
@@ -52,7 +52,7 @@ class _Attention(DisentangledSelfAttention):
         relative_pos: Tensor | None = None,
         rel_embeddings: Tensor | None = None,
     ) -> tuple[Tensor, Tensor | None]:
-        """Return the vectors, (batch, words, size); the arguments are Hugging Face's."""
+        """Return the vectors, (batch, subwords, size); the arguments are Hugging Face's."""
         if output_attentions or query_states is not None or rel_embeddings is None:
             return super().forward(  # type: ignore[no-any-return, no-untyped-call]
                 hidden_states,
@@ -94,7 +94,7 @@ class _Attention(DisentangledSelfAttention):
         return context.transpose(1, 2).reshape(batch, length, -1), None
 
     def _heads(self, vectors: Tensor) -> Tensor:
-        """Return vectors, (batch, words, heads · size), as (batch, heads, words, size)."""
+        """Return vectors, (batch, subwords, heads · size), as (batch, heads, subwords, size)."""
         return vectors.view(*vectors.shape[:-1], self.num_attention_heads, -1).transpose(1, 2)
 
     def _shifted(self, vectors: Tensor, table: Tensor) -> Tensor:
@@ -109,7 +109,7 @@ class _Attention(DisentangledSelfAttention):
         flat = vectors.reshape(batch * length, heads, -1).transpose(0, 1)
         # (heads, batch · n, 2n), without a copy of the table for each sentence
         products = torch.bmm(flat, table.view(2 * length, heads, -1).permute(1, 2, 0))
-        # Where i and j are in memory: i · 2n + (j - i + n - 1) = i · (2n - 1) + j + n - 1.
+        # The position of (i, j) in memory: i · 2n + (j - i + n - 1) = i · (2n - 1) + j + n - 1.
         width = 2 * length - 1
         found = products.view(heads, batch, -1)[..., length - 1 : length - 1 + length * width]
         found = found.view(heads, batch, length, width)[..., :length]

@@ -1,4 +1,4 @@
-"""Encoders of Hugging Face: built within bounds, and with every weight accounted for."""
+"""Load Hugging Face encoders, with limits on their size and checks of all their weights."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 LARGEST_NUMBER: Final = 1 << 20
-"""In a configuration. The largest in use, sizes of vocabularies, are some 260,000."""
+"""The largest integer in a configuration. In practice that is the vocabulary, about 260,000."""
 
 MOST_TENSORS: Final = 5_000
-"""Of an encoder. Those in use have up to 1,000: 48 layers of some 16 tensors."""
+"""The most tensors of an encoder. Those in use have up to 1,000: 48 layers with about 16 each."""
 
 MOST_LISTED: Final = 5
-"""Names of weights in a message."""
+"""The most names of weights in a message."""
 
 POOLER: Final = "pooler"
 
@@ -48,16 +48,16 @@ HEADS: Final = frozenset(
         *("classifier", "qa_outputs"),
     }
 )
-"""Parts beside an encoder in its file: poolers, and what predicts words, sentences or classes."""
+"""Modules that a file may hold besides the encoder: poolers and heads of other tasks."""
 
 logger = logging.getLogger(__name__)
 
 
 def count_weights(file: Path) -> int:
-    """Return how many numbers a safetensors file holds, by its header.
+    """Return the number of weights in a safetensors file; only its header is read.
 
     Raises:
-        ModelError: It is not a safetensors file.
+        ModelError: If it is not a safetensors file.
     """
     from safetensors import SafetensorError, safe_open
 
@@ -70,15 +70,15 @@ def count_weights(file: Path) -> int:
 
 
 def build_encoder(folder: Path, data: dict[str, Any], weights: int) -> PreTrainedModel:
-    """Build the encoder of a configuration, with random weights.
+    """Build an encoder with random weights from its configuration.
 
     Args:
-        folder: Of the model, for messages.
+        folder: The folder of the model, for messages.
         data: The configuration.
-        weights: How many numbers the file of weights holds: an encoder has no more.
+        weights: The number of weights in the model's file; the encoder may not have more.
 
     Raises:
-        ModelError: The configuration cannot be, or asks for more than the file holds.
+        ModelError: If the configuration is invalid or describes an encoder with more weights.
     """
     from transformers import AutoConfig, AutoModel
 
@@ -91,8 +91,8 @@ def build_encoder(folder: Path, data: dict[str, Any], weights: int) -> PreTraine
         return encoder.float()  # type: ignore[no-any-return]
     except ModelError:
         raise
-    except Exception as error:  # of many kinds: there is no list of what a configuration can break
-        raise ModelError(f"{folder}: its encoder cannot be built: {one_line(error)}") from None
+    except Exception as error:  # a bad configuration can raise anything
+        raise ModelError(f"{folder}: cannot build its encoder: {one_line(error)}") from None
 
 
 def load_encoder(name: str | Path) -> tuple[PreTrainedModel, str | Path]:
@@ -105,8 +105,8 @@ def load_encoder(name: str | Path) -> tuple[PreTrainedModel, str | Path]:
         The encoder, and the folder or the name that it was loaded from.
 
     Raises:
-        ModelError: There is no such encoder, it has only pickled weights, it runs code of its
-            own, or its weights are not those that its configuration asks for.
+        ModelError: If there is no such encoder, if it has only pickled weights or needs code of its
+            own, or if its weights do not match its configuration.
     """
     from transformers import AutoConfig, AutoModel
 
@@ -131,19 +131,19 @@ def load_encoder(name: str | Path) -> tuple[PreTrainedModel, str | Path]:
             )
     except ModelError:
         raise
-    except Exception as error:  # of the hub, of the network, of files, of configurations
-        missing = "" if folder is not None else "there is no such folder, and from the hub it "
-        raise ModelError(
-            f"{name}: {missing}cannot be loaded as an encoder: {one_line(error)}"
-        ) from None
+    except Exception as error:  # hub, network, files and configurations can raise anything
+        problem = "cannot be loaded as an encoder"
+        if folder is None:
+            problem = f"there is no such folder, and it {problem} from the hub"
+        raise ModelError(f"{name}: {problem}: {one_line(error)}") from None
     _check_loaded(info, encoder.base_model_prefix, source)
     return encoder.float(), source
 
 
 def speed_up(encoder: PreTrainedModel) -> None:
-    """Let an encoder compute the same numbers faster, where discotag knows how: see `deberta`."""
+    """Replace parts of an encoder by faster ones with the same results; see `deberta`."""
     if encoder.config.model_type == "deberta-v2":
-        from discotag.model import deberta  # which imports the code of that one encoder
+        from discotag.model import deberta  # imported here because it imports transformers' DeBERTa
 
         deberta.speed_up(encoder)
 
@@ -152,14 +152,14 @@ def _check_config(data: Any, source: str | Path) -> None:
     """Raise `ModelError` if this is not the configuration of an encoder."""
     if isinstance(data, dict) and KEY in data:
         raise ModelError(
-            f"{source}: is a discotag model, not an encoder; to go on training it, use "
+            f"{source}: is a discotag model, not an encoder; to continue training it, use "
             f"--from {source}"
         )
     _check_numbers(data, Path(source) / CONFIG)
 
 
 def _check_numbers(data: Any, path: Path) -> None:
-    """Raise `ModelError` if a whole number in a configuration is too large to be one of size."""
+    """Raise `ModelError` if an integer in a configuration is too large to be a size."""
     waiting: list[tuple[str, Any]] = [("", data)]
     while waiting:
         name, value = waiting.pop()
@@ -168,13 +168,13 @@ def _check_numbers(data: Any, path: Path) -> None:
         elif isinstance(value, list):
             waiting += [(name, each) for each in value]
         elif isinstance(value, int) and abs(value) > LARGEST_NUMBER:
-            raise ModelError(f"{path}: {name} is {value:.3g}, but may be {LARGEST_NUMBER:,}")
+            raise ModelError(f"{path}: {name} is {value:.3g}, but may be up to {LARGEST_NUMBER:,}")
 
 
 def _check_size(config: Any, path: Path, weights: int | None) -> None:
-    """Raise `ModelError` if a configuration asks for too many tensors or weights.
+    """Raise `ModelError` if a configuration describes an encoder of too many tensors or weights.
 
-    The encoder is built without memory for its weights, and no further than the bound.
+    The encoder is built on the `meta` device, without memory for its weights.
     """
     from transformers import AutoModel
 
@@ -185,21 +185,23 @@ def _check_size(config: Any, path: Path, weights: int | None) -> None:
     )
     if weights is not None and asked > weights:
         raise ModelError(
-            f"{path}: asks for an encoder of {asked:,} weights, but the file of weights has "
-            f"{weights:,}"
+            f"{path}: describes an encoder with {asked:,} weights, but its weights file has "
+            f"only {weights:,}"
         )
 
 
 @contextmanager
 def _bounded(path: Path) -> Iterator[None]:
-    """Stop this thread from making more tensors of weights than an encoder has."""
+    """Raise `ModelError` if this thread creates more than `MOST_TENSORS` parameters."""
     thread, number = get_ident(), 0
 
     def count(*_: Any) -> None:
         nonlocal number
         number += get_ident() == thread
         if number > MOST_TENSORS:
-            raise ModelError(f"{path}: asks for an encoder of more than {MOST_TENSORS:,} tensors")
+            raise ModelError(
+                f"{path}: describes an encoder with more than {MOST_TENSORS:,} tensors"
+            )
 
     handle = register_module_parameter_registration_hook(count)
     try:
@@ -209,9 +211,9 @@ def _bounded(path: Path) -> Iterator[None]:
 
 
 def _check_loaded(info: dict[str, Any], prefix: str, source: str | Path) -> None:
-    """Raise `ModelError` if weights do not fit, are missing, or are left over.
+    """Raise `ModelError` if weights are missing, unexpected, or of another size.
 
-    Poolers may be missing, and poolers and heads left over.
+    Poolers may be missing; weights of poolers and heads are not used.
     """
 
     def part(name: str) -> str:
@@ -220,16 +222,16 @@ def _check_loaded(info: dict[str, Any], prefix: str, source: str | Path) -> None
     unused = sorted(info["unexpected_keys"])
     problems = {
         "are missing": [name for name in info["missing_keys"] if part(name) != POOLER],
-        "are left over": [name for name in unused if part(name) not in HEADS],
+        "are unexpected": [name for name in unused if part(name) not in HEADS],
         "have another size": [each[0] for each in info["mismatched_keys"]],
     }
-    check_names(problems, f"{source}: its weights are not those of its {CONFIG}")
+    check_names(problems, f"{source}: its weights do not match its {CONFIG}")
     if unused:
-        logger.info("%s: not used, as they are no part of the encoder: %s", source, _listed(unused))
+        logger.info("%s: weights not used by the encoder: %s", source, _listed(unused))
 
 
 def check_names(problems: dict[str, list[str]], message: str) -> None:
-    """Raise `ModelError` if there are weights with a problem, and list the first of them."""
+    """Raise `ModelError` with the first names of weights that have a problem, if there are any."""
     found = [
         f"{len(names)} {problem} ({_listed(sorted(names))})"
         for problem, names in problems.items()
@@ -240,14 +242,14 @@ def check_names(problems: dict[str, list[str]], message: str) -> None:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Return some names, and how many more there are."""
+    """Return the first names and the number of others, as text."""
     more = len(names) - MOST_LISTED
     return ", ".join(names[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Hide what transformers logs while it loads; what matters of it is checked here."""
+    """Silence the messages and progress bars of transformers; problems are checked here."""
     from transformers.utils import logging as transformers_logging
 
     before = transformers_logging.get_verbosity()

@@ -1,4 +1,4 @@
-"""A model on disk: a folder in the layout of Hugging Face."""
+"""Models on disk: folders in the layout of Hugging Face."""
 
 from __future__ import annotations
 
@@ -24,42 +24,41 @@ ONNX: Final = "model.onnx"
 ONNX_INT8: Final = "model_int8.onnx"
 
 PICKLES: Final = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
-"""Names of weights that end so may run code when they are read."""
-
+"""Suffixes of weights that may run code when they are read."""
 
 FILES: Final = (CONFIG, WEIGHTS, TOKENIZER, CARD, ONNX, ONNX_INT8)
-"""All that a model may consist of; nothing else is copied or fetched."""
+"""All files that a model may have; no others are copied or downloaded."""
 
 RUNTIMES: Final = {"torch": WEIGHTS, "onnx": ONNX, "onnx-int8": ONNX_INT8}
-"""Ways to get scores, with the file that each needs, from the most exact to the least. What comes
-later is made from what comes before, so adding an export to a folder changes no default."""
+"""The runtimes and the file that each needs, the most exact first. Each export is made from a file
+before it, so adding an export to a folder does not change the default."""
 
 BUNDLED: Final = Path(__file__).parents[1] / "bundled"
-"""The model that comes with the package."""
+"""The folder of the model that is part of the package."""
 
 BUNDLED_NAME: Final = "bundled"
-"""What it is called; a folder of this name is `./bundled`."""
+"""The name of that model; for a folder of the same name, use `./bundled`."""
 
 HUB_NAME: Final = re.compile(r"(?!\.)[\w.-]+/[\w.-]+")
 ENCODER_NAME: Final = re.compile(r"(?!\.)[\w.-]+(/[\w.-]+)?")
-"""Names on the hub; those of some encoders have no owner."""
+"""Names on the hub; some encoders have no owner."""
 
 MOST_CONFIG_BYTES: Final = 1 << 24
-"""Of a `config.json`; those in use have some thousand."""
+"""The largest size of a `config.json`; those in use have a few thousand bytes."""
 
 MOST_OF_MESSAGE: Final = 300
-"""Characters of what a library says of an error: some list all that they know."""
+"""The most characters of another library's error message; some are very long."""
 
 
 class ModelError(InputError):
-    """A folder that holds no model, or one that cannot be used."""
+    """Raised if a model does not exist or cannot be used."""
 
 
 def read_json(folder: Path) -> Any:
-    """Return what the `config.json` of a folder holds.
+    """Return the content of the `config.json` in a folder.
 
     Raises:
-        ModelError: It cannot be read, or is not JSON.
+        ModelError: If the file cannot be read or is not JSON.
     """
     path = folder / CONFIG
     if not folder.is_dir():
@@ -69,7 +68,7 @@ def read_json(folder: Path) -> Any:
             raise ModelError(f"{path}: is larger than {MOST_CONFIG_BYTES >> 20} MB")
         return json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
-        inner = folder / "model"  # where a training leaves it
+        inner = folder / "model"  # the folder may be that of a training run
         hint = f"; the model is in {inner}" if (inner / CONFIG).is_file() else ""
         raise ModelError(f"{folder}: not a model: it has no {CONFIG}{hint}") from None
     except (OSError, ValueError, RecursionError) as error:
@@ -77,17 +76,17 @@ def read_json(folder: Path) -> Any:
 
 
 def read_config(folder: Path) -> tuple[dict[str, Any], ModelConfig]:
-    """Return the encoder's configuration and discotag's, from the `config.json` of a folder.
+    """Return the configurations of the encoder and of the model, from a folder's `config.json`.
 
     Raises:
-        ModelError: It is missing, not JSON, not discotag's, or asks for what cannot be.
+        ModelError: If the file is missing, is not JSON, or does not have a valid configuration.
     """
     data = read_json(folder)
     path = folder / CONFIG
     if not isinstance(data, dict) or KEY not in data:
         raise ModelError(
             f"{path}: not a discotag model: it has no key {KEY!r}; "
-            "an encoder becomes one by training: discotag train"
+            "to train a model from an encoder, use discotag train"
         )
     try:
         config = ModelConfig.from_data(data.pop(KEY))
@@ -105,7 +104,7 @@ def read_config(folder: Path) -> tuple[dict[str, Any], ModelConfig]:
 def write_texts(
     folder: Path, encoder_config: dict[str, Any], config: ModelConfig, tokenizer: WordTokenizer
 ) -> None:
-    """Write all of a model but its weights: `config.json`, `tokenizer.json` and the card."""
+    """Write the files of a model except its weights: configuration, tokenizer and card."""
     folder.mkdir(parents=True, exist_ok=True)
     data = encoder_config | {KEY: config.as_data()}
     (folder / CONFIG).write_text(json.dumps(data, indent=2) + "\n", "utf-8")
@@ -114,7 +113,11 @@ def write_texts(
 
 
 def check_weights(folder: Path) -> Path:
-    """Return the file of weights; raise `ModelError` if there is none, or only a pickled one."""
+    """Return the path of a model's weights.
+
+    Raises:
+        ModelError: If the model has no weights, or only pickled ones.
+    """
     path = folder / WEIGHTS
     if path.is_file():
         return path
@@ -128,47 +131,54 @@ def check_weights(folder: Path) -> Path:
 
 
 def most_exact(folder: Path) -> Path:
-    """Return the most exact file of weights that a model has; raises as `check_weights`."""
+    """Return the path of a model's most exact weights.
+
+    Raises:
+        ModelError: If the model has neither an export nor weights that can be used.
+    """
     files = (folder / file for file in RUNTIMES.values())
     return next((each for each in files if each.is_file()), None) or check_weights(folder)
 
 
 def find_model(name: str | Path | None) -> Path:
-    """Return the folder of a model, which is fetched from the hub if need be.
+    """Return the folder of a model, which is downloaded from the hub if necessary.
+
+    Args:
+        name: A folder or a name on the hub; None or `bundled` for the bundled model.
 
     Raises:
-        ModelError: There is no such folder, and no such model on the hub.
+        ModelError: If there is no such folder, and no such model on the hub.
     """
     if name is None or str(name) == BUNDLED_NAME:
         if not (BUNDLED / CONFIG).is_file():
-            raise ModelError("this installation has no model of its own; give a folder")
+            raise ModelError("this installation has no bundled model; give the folder of a model")
         return BUNDLED
     folder = find_folder(name, HUB_NAME)
     if folder is not None:
         return folder
     if find_spec("huggingface_hub") is None:
         raise ModelError(
-            f"{name}: there is no such folder, and to look on the hub needs huggingface_hub: "
+            f"{name}: there is no such folder, and downloads from the hub need huggingface_hub: "
             "pip install huggingface_hub"
         )
     from huggingface_hub import snapshot_download
 
     try:
         return Path(snapshot_download(str(name), allow_patterns=list(FILES)))
-    except Exception as error:  # of the network, of the hub, of the disk
+    except Exception as error:  # network, hub and disk can raise anything
         raise ModelError(
-            f"{name}: there is no such folder, and it could not be fetched from the hub "
-            f"(offline?): {one_line(error)}"
+            f"{name}: there is no such folder, and it cannot be downloaded from the hub "
+            f"(are you offline?): {one_line(error)}"
         ) from None
 
 
 def find_folder(name: str | Path, hub_name: re.Pattern[str]) -> Path | None:
-    """Return the folder that a name means, or None if it can only be a name on the hub.
+    """Return the folder with this name, or None if it is a name on the hub.
 
-    A `Path` is always a folder.
+    A `Path` is never a name on the hub.
 
     Raises:
-        ModelError: It is a path, and there is no folder there.
+        ModelError: If there is no such folder and it cannot be a name on the hub.
     """
     try:
         folder = Path(name).expanduser()
@@ -176,7 +186,7 @@ def find_folder(name: str | Path, hub_name: re.Pattern[str]) -> Path | None:
             return folder
         is_file = folder.exists()
         inside = folder.parent != Path() and folder.parent.is_dir()
-    except (OSError, ValueError, RuntimeError):  # too long for a name, NUL in it, ~nobody
+    except (OSError, ValueError, RuntimeError):  # too long, with a NUL, or ~ of an unknown user
         is_file, inside = False, True
     if is_file:
         raise ModelError(f"{name}: is a file; give the folder of a model")
@@ -186,7 +196,7 @@ def find_folder(name: str | Path, hub_name: re.Pattern[str]) -> Path | None:
 
 
 def copy_model(source: Path, target: Path) -> None:
-    """Copy the files of a model to a folder, which is made if need be."""
+    """Copy the files of a model to a folder, which is created if necessary."""
     target.mkdir(parents=True, exist_ok=True)
     if source.resolve() == target.resolve():
         return
@@ -196,7 +206,11 @@ def copy_model(source: Path, target: Path) -> None:
 
 
 def push(save: Callable[[Path], None], name: str, *, private: bool) -> str:
-    """Put what `save` writes to a folder on the Hugging Face hub, and return its address."""
+    """Upload the folder that `save` writes to the Hugging Face hub, and return its URL.
+
+    Raises:
+        ModelError: If huggingface_hub is not installed, or the upload fails.
+    """
     if find_spec("huggingface_hub") is None:
         raise ModelError("push_to_hub needs huggingface_hub: pip install huggingface_hub")
     from huggingface_hub import HfApi
@@ -207,12 +221,12 @@ def push(save: Callable[[Path], None], name: str, *, private: bool) -> str:
             api = HfApi()
             address = api.create_repo(name, private=private, exist_ok=True)
             api.upload_folder(repo_id=name, folder_path=folder)
-        except Exception as error:  # of the network, of the hub, of the name
-            raise ModelError(f"{name}: cannot be put on the hub: {one_line(error)}") from None
+        except Exception as error:  # network and hub can raise anything
+            raise ModelError(f"{name}: cannot be uploaded to the hub: {one_line(error)}") from None
     return str(address)
 
 
 def one_line(error: Exception) -> str:
-    """Return what an error of a library says, in one line of bounded length."""
+    """Return the message of another library's error as one line of limited length."""
     line = " ".join(str(error).split()) or type(error).__name__
     return line if len(line) <= MOST_OF_MESSAGE else f"{line[:MOST_OF_MESSAGE]} …"

@@ -1,4 +1,4 @@
-"""The tagging layer: scores in, sound mentions, probabilities and losses out."""
+"""The tagging layer: from scores to mentions, probabilities and losses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from discotag.scheme import Scheme, UnknownLabelError
 REDUCTIONS: Final = ("mean", "word_mean", "sum", "none")
 
 CACHED_SENTENCES: Final = 1 << 17
-"""Sentences whose gold is found once and kept: more than any corpus of the field has."""
+"""The number of sentences whose gold is cached: more than any corpus of the field has."""
 
 find_gold = lru_cache(CACHED_SENTENCES)(gold_module.find_gold)
 gold_of_tags = lru_cache(CACHED_SENTENCES)(gold_module.gold_of_tags)
@@ -30,13 +30,13 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def _eager(method: Method) -> Method:
-    """Leave this out of what `torch.compile` compiles: the loop over words is not for it."""
+    """Exclude a method from `torch.compile`, which does not help with a loop over words."""
     return cast(Method, torch.compiler.disable(method))  # type: ignore[no-untyped-call]
 
 
 @contextmanager
 def _in_sentence(row: int) -> Iterator[None]:
-    """Let errors say which sentence of the batch they are about."""
+    """Add the sentence of the batch to the message of errors."""
     try:
         yield
     except DiscotagError as error:
@@ -45,23 +45,24 @@ def _in_sentence(row: int) -> Iterator[None]:
 
 
 class ScoresError(InputError):
-    """Scores, masks or gold of the wrong shape or kind, or that no tag sequence can have."""
+    """Raised for invalid scores, masks or gold, or if a sentence has no possible tag sequence."""
 
 
 class TaggingLayer(nn.Module):
-    """A layer on top of any model that scores tags.
+    """A layer for any model that gives each word a score for each tag.
 
-    All methods take `scores`, (batch, words, tags) in the order of `scheme.tags`, and an optional
-    `mask`, (batch, words), of any form: padding left or right, holes. Half precision is computed in
-    float32. Scores may be -inf, but neither NaN nor inf.
+    All methods take `scores`, (batch, words, tags), with tags in the order of `scheme.tags`, and an
+    optional `mask`, (batch, words), which is true for words. Any mask is allowed: padding left or
+    right, or holes. Scores in half precision are computed in float32. Scores may be -inf, but not
+    NaN or inf.
 
     Args:
-        scheme: What the tags mean.
-        arc_weights: Learn a weight for each arc of the grammar, as a CRF does for its transitions;
-            the paper has none.
-        check: Look for NaN and for sentences that no sequence is possible for, and raise
-            `ScoresError`. It makes a GPU wait for its results; without it such sentences get
-            whatever comes out.
+        scheme: The scheme that defines the tags.
+        arc_weights: Whether to learn a weight for each arc of the grammar, like the transition
+            weights of a CRF; the paper has none.
+        check: Whether to raise `ScoresError` if scores are NaN or inf, or if a sentence has no
+            possible tag sequence. This synchronises with a GPU; without it, the results of such
+            sentences are undefined.
 
     Example:
         >>> import torch
@@ -82,12 +83,15 @@ class TaggingLayer(nn.Module):
         self.arc_weights = nn.Parameter(weights) if arc_weights else None
 
     def extra_repr(self) -> str:
-        """What `print` shows of the layer."""
+        """Return the arguments that `repr` shows."""
         return f"{self.scheme}, arc_weights={self.arc_weights is not None}"
 
     @_eager
     def decode(self, scores: Tensor, mask: Tensor | None = None) -> Tensor:
-        """The best tags, (batch, words), as indices into `scheme.tags`; -1 under no mask."""
+        """Return the best tag sequences, (batch, words).
+
+        Tags are indices into `scheme.tags`, and -1 for words that are masked out.
+        """
         mask = self._checked(scores, mask)
         tags, best = backend.best_tags(self.scheme.grammar, scores, mask, self.arc_weights)
         self._check_possible(best)
@@ -96,7 +100,10 @@ class TaggingLayer(nn.Module):
     def decode_mentions(
         self, scores: Tensor, mask: Tensor | None = None
     ) -> list[frozenset[Mention]]:
-        """For each sentence the mentions that its best tags stand for, counted in its words."""
+        """Return the mentions that the best tags of each sentence encode.
+
+        Fragments count only words that are not masked out.
+        """
         names = self.scheme.tags
         return [
             self.scheme.decode([names[tag] for tag in row if tag >= 0])
@@ -105,7 +112,10 @@ class TaggingLayer(nn.Module):
 
     @_eager
     def log_partition(self, scores: Tensor, mask: Tensor | None = None) -> Tensor:
-        """The log-sum of the scores of all well-formed sequences, (batch,); differentiable once."""
+        """Return the log-sum-exp of the scores of all well-formed sequences, (batch,).
+
+        It can be differentiated once.
+        """
         mask = self._checked(scores, mask)
         total = backend.log_partition(self.scheme.grammar, scores, mask, self.arc_weights)
         self._check_possible(total)
@@ -113,18 +123,26 @@ class TaggingLayer(nn.Module):
 
     @_eager
     def marginals(self, scores: Tensor, mask: Tensor | None = None) -> Tensor:
-        """The probability of each tag of each word, (batch, words, tags); 0 under no mask."""
+        """Return the probability of each tag of each word, (batch, words, tags).
+
+        Words that are masked out have probabilities of 0.
+        """
         mask = self._checked(scores, mask)
         found, total = backend.marginals(self.scheme.grammar, scores, mask, self.arc_weights)
         self._check_possible(total)
         return found
 
     @_eager
-    def topk(self, scores: Tensor, mask: Tensor | None = None, *, k: int) -> tuple[Tensor, Tensor]:
-        """The k best sequences, (batch, k, words), and their scores, (batch, k), best first.
+    def k_best(
+        self, scores: Tensor, mask: Tensor | None = None, *, k: int
+    ) -> tuple[Tensor, Tensor]:
+        """Return the k best tag sequences and their scores, best first.
 
-        Where fewer exist, the rest have score -inf and tags -1. Scores minus `log_partition` are
-        log-probabilities.
+        If a sentence has fewer than k sequences, the remaining rows have score -inf and tags -1.
+        The scores minus `log_partition` are log-probabilities.
+
+        Returns:
+            The tags, (batch, k, words), and the scores, (batch, k).
         """
         if k < 1:
             raise ScoresError(f"k must be at least 1, got {k}")
@@ -142,7 +160,17 @@ class TaggingLayer(nn.Module):
         number: int = 1,
         generator: torch.Generator | None = None,
     ) -> Tensor:
-        """Sequences drawn by their probability, (batch, number, words); -1 under no mask."""
+        """Draw tag sequences according to their probabilities.
+
+        Args:
+            scores: (batch, words, tags).
+            mask: (batch, words).
+            number: The number of sequences to draw for each sentence.
+            generator: The source of random numbers; by default, PyTorch's global one.
+
+        Returns:
+            The tags, (batch, number, words), -1 for words that are masked out.
+        """
         if number < 1:
             raise ScoresError(f"number must be at least 1, got {number}")
         mask = self._checked(scores, mask)
@@ -154,11 +182,14 @@ class TaggingLayer(nn.Module):
 
     @_eager
     def entropy(self, scores: Tensor, mask: Tensor | None = None) -> Tensor:
-        """The entropy of the distribution over sequences, (batch,), in nats; differentiable."""
+        """Return the entropy of the distribution over sequences, in nats, (batch,).
+
+        It can be differentiated any number of times.
+        """
         if self.check:
-            self.log_partition(scores.detach(), mask)  # refuses what has no distribution
+            self.log_partition(scores.detach(), mask)  # raises if no sequence is possible
         mask = self._checked(scores, mask)
-        if mask is not None:  # nothing may come of padding, not even NaN
+        if mask is not None:  # masked-out scores may be NaN
             scores = scores.masked_fill(~mask[..., None], 0)
         return backend.entropy(self.scheme.grammar, scores, mask, self.arc_weights)
 
@@ -169,19 +200,19 @@ class TaggingLayer(nn.Module):
         mentions: Sequence[Iterable[Mention]],
         mask: Tensor | None = None,
     ) -> Tensor:
-        """Return the probability of each mention to be among those of its sentence.
+        """Return the probability of each mention.
 
-        It is exact: a sum over all sequences that contain the mention, however they tag it.
-        Differentiable.
+        It is exact: the sum of the probabilities of all sequences that encode the mention, alone or
+        among others. It can be differentiated.
 
         Args:
             scores: (batch, words, tags).
-            mentions: For each sentence any mentions, counted in the words that have the mask.
+            mentions: For each sentence, any mentions whose labels the scheme has. Fragments count
+                only words that are not masked out.
             mask: (batch, words).
 
         Returns:
-            (batch, most mentions of a sentence), in the order of iteration, 0 where a sentence has
-            fewer.
+            The probabilities, (batch, mentions), in the order of iteration, padded with 0.
         """
         mask = self._checked(scores, mask)
         scores = self.levelled(scores)
@@ -197,8 +228,8 @@ class TaggingLayer(nn.Module):
                     check_inside(mention, lengths[row])
                     if mention.label not in self.scheme.labels:
                         known = " ".join(self.scheme.labels)
-                        raise UnknownLabelError(f"the label of {mention} is none of {known}")
-        if order is not None:  # words to the left, holes to the right
+                        raise UnknownLabelError(f"the label of {mention} is not one of {known}")
+        if order is not None:  # move the words to the left
             scores = scores.gather(1, order[..., None].expand_as(scores))
         found = backend.mention_probabilities(
             self.scheme, scores, lengths, listed, self.arc_weights
@@ -221,23 +252,24 @@ class TaggingLayer(nn.Module):
         reduction: str = "mean",
         known_slots: Sequence[Mapping[int, int]] | None = None,
     ) -> Tensor:
-        """How unlikely the gold mentions are, in nats.
+        """Return the negative log-likelihood of the gold mentions, in nats.
 
         Args:
             scores: (batch, words, tags).
+            gold: For each sentence, its mentions, whose fragments count only words that are not
+                masked out; or tags, (batch, words), which are ignored where they are masked out.
             mask: (batch, words).
-            gold: For each sentence its mentions, counted in the words that have the mask; or tags,
-                (batch, words), of which those under no mask are not looked at.
-            objective: `nll`, of one tagging; `soft_em`, of all namings of the slots together;
-                `hard_em`, of the best naming; `weakly_soft_em` and `weakly_hard_em`, the same where
-                some slots are known. With structural naming they are all the same.
+            objective: `nll`, of one naming of the slots; `soft_em`, of all namings together;
+                `hard_em`, of the best naming; `weakly_soft_em` and `weakly_hard_em`, the same with
+                `known_slots`. With structural naming there is one naming, and all are the same.
             reduction: `mean` over sentences, `word_mean` over words, `sum` or `none`.
-            known_slots: For each sentence the slots that are known, word to slot. One names the
-                slots of its whole mention set; where they contradict each other they name none.
+            known_slots: For each sentence, the known slots of words. One known slot fixes the
+                naming of its whole mention set; slots that contradict each other are ignored.
 
         Raises:
-            IncompatibleError: Gold mentions do not fit the scheme; `Scheme.problems` tells before.
-            IllFormedError: Gold tags break a rule.
+            IncompatibleError: If gold mentions do not fit the scheme; `Scheme.problems` lists the
+                ones that do not.
+            IllFormedError: If gold tags break a rule of the scheme.
         """
         if objective not in list(Objective):
             raise ScoresError(f"objective must be one of {', '.join(Objective)}, got {objective!r}")
@@ -249,7 +281,7 @@ class TaggingLayer(nn.Module):
         if objective.uses_lexicon and known_slots is None:
             raise ScoresError(f"{objective} needs known_slots")
         if objective in (Objective.SOFT_EM, Objective.HARD_EM) and known_slots is not None:
-            raise ScoresError(f"{objective} takes no known_slots; weakly_{objective} does")
+            raise ScoresError(f"{objective} does not use known_slots; weakly_{objective} does")
         mask = self._checked(scores, mask)
         scores = self.levelled(scores)
         total = backend.log_partition(self.scheme.grammar, scores, mask, self.arc_weights)
@@ -282,15 +314,14 @@ class TaggingLayer(nn.Module):
     ) -> Tensor:
         """Return the score that an objective gives to gold mentions, (batch,).
 
-        `log_partition` minus this is the loss. For callers that keep the gold of sentences, as
-        `discotag.inference.gold` finds it; nothing is checked.
+        `log_partition` minus this is the loss. This method is for callers that prepare gold
+        themselves with `discotag.inference.gold`; it does not check its arguments.
 
         Args:
             scores: (batch, words, tags).
             gold: The gold of the batch.
             objective: The objective.
-            order: (batch, words): the position of each word, where a mask leaves some out; by
-                default words are where they are counted.
+            order: (batch, words), the position of each word in `scores`; None if word n is at n.
         """
         kind = torch.promote_types(scores.dtype, torch.float32)
         weights = None if self.arc_weights is None else self.arc_weights.to(kind)
@@ -322,7 +353,7 @@ class TaggingLayer(nn.Module):
                 listed = list(given)
                 mentions = frozenset(listed)
                 if len(mentions) < len(listed):
-                    self.scheme.layers(length, listed)  # says which is given twice
+                    self.scheme.layers(length, listed)  # raises, and names the duplicate
                 known = self._known(known_slots[row], length) if known_slots else frozenset()
                 every = objective.uses_all_namings
                 golds.append(find_gold(self.scheme, length, mentions, known, every, weighted))
@@ -332,20 +363,20 @@ class TaggingLayer(nn.Module):
         for word, slot in slots.items():
             if word not in range(length) or slot not in range(self.scheme.slots):
                 raise ScoresError(
-                    f"known slot {word!r}: {slot!r}: words count from 0 to {length - 1}, "
-                    f"slots from 0 to {self.scheme.slots - 1}"
+                    f"known_slots has slot {slot!r} for word {word!r}; words must be from 0 to "
+                    f"{length - 1}, slots from 0 to {self.scheme.slots - 1}"
                 )
         return frozenset(slots.items())
 
     def levelled(self, scores: Tensor) -> Tensor:
-        """Return the scores less the highest of each word, in at least single precision.
+        """Return scores minus the highest score of each word, in at least single precision.
 
-        That changes no difference between two log-sums, and leaves more digits for it.
+        Differences of log-partitions stay the same and become more precise.
         """
         return backend.TOOLS.levelled(scores)
 
     def _taggings(self, gold: Tensor, mask: Tensor | None) -> list[tuple[str, ...]]:
-        """Gold given as indices, by name, without those under no mask."""
+        """Return gold tags by name, without those that are masked out."""
         names = dict(enumerate(self.scheme.tags))
         allowed = torch.ones_like(gold, dtype=torch.bool) if mask is None else mask
         return [
@@ -354,14 +385,22 @@ class TaggingLayer(nn.Module):
         ]
 
     def _words(self, scores: Tensor, mask: Tensor | None) -> tuple[list[int], Tensor | None]:
-        """The number of words of each sentence, and the position of each word, (batch, words)."""
+        """Return the number of words of each sentence and the position of each word.
+
+        The positions are (batch, words), or None if no word is masked out.
+        """
         if mask is None:
             return [scores.shape[1]] * len(scores), None
         order = (~mask).to(torch.int8).argsort(dim=1, stable=True)
         return mask.sum(1).tolist(), order
 
     def _checked(self, scores: Tensor, mask: Tensor | None) -> Tensor | None:
-        """The mask as the backends want it; raises `ScoresError`."""
+        """Return the mask for the backends: boolean, or None if it is True everywhere.
+
+        Raises:
+            ScoresError: If scores or mask have the wrong shape or type, or if `check` is set and
+                scores are NaN or inf.
+        """
         tags = len(self.scheme.tags)
         if not isinstance(scores, Tensor) or not isinstance(mask, Tensor | None):
             raise ScoresError("scores and mask must be tensors")
@@ -392,16 +431,18 @@ class TaggingLayer(nn.Module):
         return mask
 
     def _check_possible(self, values: Tensor) -> None:
-        """Raise if some sentence has no sequence of a finite score."""
+        """Raise `ScoresError` if a sentence has no tag sequence with a finite score."""
         if self.check:
             impossible = ~values.detach().isfinite()
             if bool(impossible.any()):
                 sentence = impossible.nonzero()[0].item()
                 raise ScoresError(
                     f"sentence {sentence}: no well-formed tag sequence has a finite score; "
-                    "too many of its scores are -inf, or they or the weights of arcs are too large"
+                    "too many scores are -inf, or scores or arc weights are too large"
                 )
 
     def _check_number(self, name: str, given: Sequence[object] | Tensor, scores: Tensor) -> None:
         if len(given) != len(scores):
-            raise ScoresError(f"{len(scores)} sentences have scores, but {len(given)} {name}")
+            raise ScoresError(
+                f"scores are for {len(scores)} sentences, but {name} for {len(given)}"
+            )

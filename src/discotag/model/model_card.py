@@ -1,4 +1,4 @@
-"""The card of a model: what it finds, what it was trained on, how well it does."""
+"""The card of a model: what it finds, what it was trained on, and how well it performs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from discotag.model.config import ModelConfig
 
 
 def card(config: ModelConfig) -> str:
-    """The text of a model's `README.md`: a YAML header for the Hugging Face hub, then Markdown.
+    """Return the text of a model's `README.md`: a YAML header for the hub, then Markdown.
 
     Example:
         >>> from discotag import Scheme
@@ -21,7 +21,7 @@ def card(config: ModelConfig) -> str:
 
 
 def _header(config: ModelConfig) -> Iterator[str]:
-    # JSON strings are YAML strings, whatever is in them.
+    # Any JSON string is also a YAML string.
     yield "---"
     for key, value in (
         ("license", config.licence),
@@ -41,14 +41,14 @@ def _body(config: ModelConfig) -> Iterator[str]:
     labels = ", ".join(f"`{label}`" for label in scheme.labels)
     yield "# A discotag model"
     yield ""
-    yield f"Finds mentions of {labels} in text, also those whose words do not stand side by side."
+    yield f"Finds mentions of {labels} in text, including those whose words are not adjacent."
     yield ""
     yield "```python"
     yield "from discotag import load"
     yield ""
     yield 'tagger = load("path/to/this/folder")'
-    yield 'for sentence in tagger("The pain I was experiencing around the hipjoints was bad."):'
-    yield "    print(sentence.mentions)"
+    yield 'document = tagger("The pain I was experiencing around the hipjoints was bad.")'
+    yield "print(document.mentions)"
     yield "```"
     yield ""
     yield "| | |"

@@ -1,4 +1,4 @@
-"""The network: subwords to scores of tags, on PyTorch."""
+"""The network: from subwords to scores, on PyTorch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import torch
 from torch import Tensor, nn
 
-from discotag.model.config import ConfigError, ModelConfig
+from discotag.model.config import LEAST_WINDOW, ConfigError, ModelConfig
 from discotag.model.encoder import build_encoder, check_names, count_weights, load_encoder
 from discotag.model.files import (
     CONFIG,
@@ -29,32 +29,33 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 ANY_LENGTH: Final = 1 << 20
-"""Encoders without a bound say so by a number as large as this."""
+"""From this `max_position_embeddings` on, an encoder has no limit on the length of its input."""
 
 
 class Network(nn.Module):
-    """Encoder, first subword of each word, dropout, linear layer: scores of tags.
+    """The network: encoder, first subword of each word, dropout, linear layer.
 
     Args:
-        encoder: Any encoder of Hugging Face that gives a `last_hidden_state`. A pooler is taken
-            off: nothing here would train it.
-        config: The rest. Where the encoder takes less than `config.window`, windows are shorter.
+        encoder: Any Hugging Face encoder with a `last_hidden_state`. Its pooler is removed, because
+            it is not used and would not be trained.
+        config: The configuration. Windows become shorter if the encoder cannot take
+            `config.window` subwords.
         tokenizer: The text of a `tokenizer.json`.
 
     Raises:
-        ModelError: The encoder wants more than subwords, or takes too few of them.
+        ModelError: If this is not a text encoder, or its windows would be too short.
 
     Attributes:
-        config: With windows that fit the encoder.
-        tokenizer: What makes subwords of words.
-        layer: The tagging layer, which makes mentions of scores, and losses.
+        config: The configuration, with windows that fit the encoder.
+        tokenizer: The tokenizer, from words to subwords.
+        layer: The tagging layer, from scores to mentions and losses.
     """
 
     def __init__(self, encoder: PreTrainedModel, config: ModelConfig, tokenizer: str) -> None:
         super().__init__()
         if encoder.config.is_encoder_decoder or not hasattr(encoder.config, "hidden_size"):
             kind = encoder.config.model_type
-            raise ModelError(f"{kind} is not an encoder of text; take one like BERT or DeBERTa")
+            raise ModelError(f"{kind} is not a text encoder; use one like BERT or DeBERTa")
         if getattr(encoder, "pooler", None) is not None:
             encoder.pooler = None  # type: ignore[assignment]
         self.config = _fitted(config, encoder)
@@ -83,37 +84,37 @@ class Network(nn.Module):
             attention_mask: (windows, subwords).
             windows: (batch, words).
             positions: (batch, words).
-            mask: Not looked at; scores where it does not hold mean nothing.
+            mask: Ignored; the scores of words that are masked out are undefined.
         """
         return self.score(self.encode(input_ids, attention_mask)[windows, positions])
 
     def encode(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Return the encoder's vector of every subword, (windows, subwords, size)."""
+        """Return the encoder's vectors of all subwords, (windows, subwords, size)."""
         found = self.encoder(input_ids=input_ids, attention_mask=attention_mask)
         hidden: Tensor = found.last_hidden_state
         return hidden
 
     def score(self, vectors: Tensor) -> Tensor:
-        """Return the scores of vectors, (..., tags), in float32."""
+        """Return the scores of vectors, from (..., size) to (..., tags), in float32."""
         with torch.autocast(vectors.device.type, enabled=False):
             scores: Tensor = self.linear(self.dropout(vectors.float()))
         return scores
 
     def score_subwords(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Return the scores of every subword, (windows, subwords, tags), in float32."""
+        """Return the scores of all subwords, (windows, subwords, tags), in float32."""
         return self.score(self.encode(input_ids, attention_mask))
 
     @classmethod
     def from_encoder(cls, name: str | Path, config: ModelConfig) -> Network:
-        """Make a network of a pretrained encoder and a new linear layer.
+        """Return a network of a pretrained encoder and a new linear layer.
 
         Args:
             name: A folder, or a name on the Hugging Face hub.
-            config: Of the network; `encoder` is filled in, if it is None, by the name.
+            config: The configuration; if its `encoder` is None, it is set to the encoder's name.
 
         Raises:
-            ModelError: There is no such encoder, or only one with pickled weights, or one that
-                runs code of its own, or one with weights missing or left over.
+            ModelError: If the encoder cannot be loaded, as in `load_encoder`, or its tokenizer
+                cannot be used.
         """
         encoder, source = load_encoder(name)
         if config.encoder is None:
@@ -130,23 +131,25 @@ class Network(nn.Module):
 
         folder = Path(folder)
         data = self.encoder.config.to_dict()
-        data.pop("_name_or_path", None)  # a path on the machine of training is nobody's business
+        data.pop("_name_or_path", None)  # a private path on the machine of training
         write_texts(folder, data, self.config, self.tokenizer)
         save_model(self, str(folder / WEIGHTS))
-        (folder / WEIGHTS).chmod((folder / CONFIG).stat().st_mode)  # not for the owner alone
+        (folder / WEIGHTS).chmod(
+            (folder / CONFIG).stat().st_mode
+        )  # safetensors lets only the owner read it
 
     @classmethod
     def from_pretrained(cls, folder: str | Path, config: ModelConfig | None = None) -> Network:
-        """Read what `save_pretrained` wrote; the network is in evaluation mode.
+        """Load a network that `save_pretrained` has written, in evaluation mode.
 
-        A folder that has only an export gives a network too: see `discotag.model.restore`.
+        Folders that have only an export work too; see `discotag.model.restore`.
 
         Args:
-            folder: Of the model.
-            config: Instead of the model's own, with the same scheme.
+            folder: The folder of the model.
+            config: A configuration with the same scheme, to replace the model's own.
 
         Raises:
-            ModelError: A file is missing, damaged or does not fit the others.
+            ModelError: If a file is missing, damaged, or does not match the others.
         """
         from safetensors import SafetensorError
         from safetensors.torch import load_model
@@ -155,7 +158,7 @@ class Network(nn.Module):
         data, own = read_config(folder)
         file = most_exact(folder)
         exported = file.name != WEIGHTS
-        # Of an export the bound is its size: a number takes at least a byte.
+        # An export has at most as many weights as bytes.
         weights = file.stat().st_size if exported else count_weights(file)
         encoder = build_encoder(folder, data, weights)
         try:
@@ -174,20 +177,20 @@ class Network(nn.Module):
             restore(network, file)
             return network
         try:
-            missing, left_over = load_model(network, str(file), strict=False)
+            missing, unexpected = load_model(network, str(file), strict=False)
         except (RuntimeError, SafetensorError, OSError) as error:
-            raise ModelError(f"{file}: does not fit config.json: {one_line(error)}") from None
-        problems = {"are missing": list(missing), "are left over": list(left_over)}
-        check_names(problems, f"{file}: its weights are not those of {CONFIG}")
+            raise ModelError(f"{file}: does not match {CONFIG}: {one_line(error)}") from None
+        problems = {"are missing": list(missing), "are unexpected": list(unexpected)}
+        check_names(problems, f"{file}: its weights do not match {CONFIG}")
         return network.eval()
 
 
 def _fitted(config: ModelConfig, encoder: PreTrainedModel) -> ModelConfig:
-    """The configuration with windows that the encoder can take."""
+    """Return the configuration with windows that the encoder can take."""
     most = getattr(encoder.config, "max_position_embeddings", None)
     if not isinstance(most, int) or not 0 < most < ANY_LENGTH:
         return config
-    # RoBERTa and its like number positions from behind that of padding.
+    # RoBERTa and similar encoders number positions from the padding index + 1.
     for name, module in encoder.named_modules():
         if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
             if module.padding_idx is not None:
@@ -198,7 +201,9 @@ def _fitted(config: ModelConfig, encoder: PreTrainedModel) -> ModelConfig:
     try:
         return replace(config, window=most, overlap=min(config.overlap, most // 2))
     except ConfigError:
-        raise ModelError(f"the encoder takes only {most} subwords at a time") from None
+        raise ModelError(
+            f"the encoder takes only {most} subwords at a time, fewer than {LEAST_WINDOW}"
+        ) from None
 
 
 def _tokenizer_of(name: str | Path) -> str:
@@ -210,4 +215,4 @@ def _tokenizer_of(name: str | Path) -> str:
     try:
         return str(AutoTokenizer.from_pretrained(name).backend_tokenizer.to_str())
     except (OSError, ValueError, KeyError, AttributeError, ImportError) as error:
-        raise ModelError(f"{name}: has no tokenizer that can be used: {one_line(error)}") from None
+        raise ModelError(f"{name}: has no usable tokenizer: {one_line(error)}") from None

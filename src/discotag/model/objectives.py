@@ -1,4 +1,4 @@
-"""The objectives of training."""
+"""The training objectives."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from enum import StrEnum
 class Objective(StrEnum):
     """A loss of the paper: the log-partition minus the score of the gold mentions.
 
-    Under semantic naming the slots of a mention set can be named in several ways.
+    Under semantic naming, the slots of a mention set can be named in several ways. The objectives
+    differ in how the score of the gold mentions is computed.
 
     Attributes:
-        NLL: The score of one tagging.
-        SOFT_EM: The log-sum over all namings.
-        HARD_EM: The score of the best naming, which is held constant.
-        WEAKLY_SOFT_EM, WEAKLY_HARD_EM: The same, where a lexicon leaves out namings.
+        NLL: The score of one naming.
+        SOFT_EM: The log-sum-exp over all namings.
+        HARD_EM: The score of the best naming, whose choice is held constant.
+        WEAKLY_SOFT_EM, WEAKLY_HARD_EM: The same, without the namings that a lexicon excludes.
     """
 
     NLL = "nll"
@@ -25,15 +26,15 @@ class Objective(StrEnum):
 
     @property
     def uses_all_namings(self) -> bool:
-        """Whether more than one naming counts."""
+        """Whether the objective looks at all namings."""
         return self is not Objective.NLL
 
     @property
     def uses_best_naming(self) -> bool:
-        """Whether the best naming counts, not the sum over all."""
+        """Whether the objective takes the best naming, not the log-sum-exp over all."""
         return self in (Objective.HARD_EM, Objective.WEAKLY_HARD_EM)
 
     @property
     def uses_lexicon(self) -> bool:
-        """Whether what a lexicon knows of slots counts."""
+        """Whether the objective uses the slots that a lexicon knows."""
         return self in (Objective.WEAKLY_SOFT_EM, Objective.WEAKLY_HARD_EM)

@@ -1,4 +1,4 @@
-"""Words to subwords: what the encoder reads, and where each word is in it."""
+"""The tokenizer: from words to the subwords that the encoder reads, and where each word is."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ from discotag.model.config import ModelConfig
 Indices = npt.NDArray[np.int64]
 
 MAX_SUBWORDS: Final = 32
-"""A longer word keeps its first subwords: it is still one word with one tag, and what makes it
-that long (a link, a sequence of bases) says nothing more to an encoder."""
+"""The most subwords of a word. A longer word, such as a link or a sequence of bases, is represented
+by its first subwords; it is still one word with one tag."""
 
 MAX_CHARACTERS: Final = 1000
-"""Characters of a word that are looked at: far more than 32 subwords have. It bounds the time."""
+"""The most characters of a word that are tokenized, to save time; 32 subwords have far fewer."""
 
 MAX_REMEMBERED: Final = 1 << 17
-"""Words whose subwords are remembered; a word takes some 200 bytes."""
+"""The most words whose subwords are cached; a word takes about 200 bytes."""
 
 UNKNOWN: Final = ("[UNK]", "<unk>", "<|endoftext|>", "[PAD]", "<pad>")
-"""Subwords that may replace a word that vanishes, where the tokenizer itself does not say."""
+"""Subwords for words without any, in order of preference, if the tokenizer has no unknown one."""
 
 
 class TokenizerError(InputError):
-    """A `tokenizer.json` that cannot be used."""
+    """Raised if a `tokenizer.json` cannot be used."""
 
 
 class Portion(NamedTuple):
-    """A part of a batch that an encoder takes at a time.
+    """A part of a batch that the encoder reads at a time.
 
     Attributes:
         windows: Its windows.
-        width: Subwords of the longest of them.
-        words: The words whose first subword is in one of them.
+        width: The number of subwords of its longest window.
+        words: The words whose first subword is in one of its windows.
     """
 
     windows: slice
@@ -57,13 +57,14 @@ class Batch:
     """Sentences as the arguments of a network.
 
     Attributes:
-        numbers: (batch,): which sentences these are.
-        lengths: (batch,): how many words each has.
-        sizes: (windows,): how many subwords each window has.
+        numbers: (batch,), the index of each sentence among those that were encoded.
+        lengths: (batch,), the number of words of each sentence.
+        sizes: (windows,), the number of subwords of each window.
         input_ids: (windows, subwords).
-        mask: (batch, words): which are words.
-        word_windows: For each word, sentence by sentence, the window of its first subword.
-        word_positions: Where it is in the window.
+        mask: (batch, words), True for words, False for padding.
+        word_windows: (all words,), the window of the first subword of each word, sentence by
+            sentence.
+        word_positions: (all words,), the position of that subword in its window.
     """
 
     numbers: Indices
@@ -76,11 +77,11 @@ class Batch:
 
     @cached_property
     def attention_mask(self) -> Indices:
-        """(windows, subwords): 1 for a subword, 0 for padding."""
+        """The attention mask, (windows, subwords): 1 for subwords, 0 for padding."""
         return (np.arange(self.input_ids.shape[1]) < self.sizes[:, None]).astype(np.int64)
 
     def portions(self, budget: int) -> Iterator[Portion]:
-        """Yield windows that the encoder takes at a time: as many as fit a budget of subwords."""
+        """Yield parts of the batch, each with as many windows as fit a budget of subwords."""
         first, rows = 0, len(self.sizes)
         while first < rows:
             last, width = first, 0
@@ -94,7 +95,7 @@ class Batch:
             first = last
 
     def arguments(self) -> dict[str, npt.NDArray[Any]]:
-        """Return the arguments of `Network.forward` by their names."""
+        """Return the keyword arguments of `Network.forward`."""
         windows, positions = np.zeros((2, *self.mask.shape), dtype=np.int64)
         windows[self.mask], positions[self.mask] = self.word_windows, self.word_positions
         return {
@@ -110,18 +111,18 @@ class Batch:
 class EncodedSentences:
     """Sentences as the encoder reads them, in flat arrays.
 
-    A sentence has one or more windows. Of two windows that have a word, the word belongs to the one
-    where it is further from the edge.
+    A sentence has one or more windows. A word that is in two windows belongs to the one where it is
+    further from the edge.
 
     Attributes:
-        subwords: The subwords of all windows by number, special ones included.
-        window_starts: (windows + 1,): where each window begins in `subwords`.
-        first_windows: (sentences + 1,): the first window of each sentence.
-        first_words: (sentences + 1,): the first word of each sentence.
-        word_windows: (words,): the window of the first subword of each word, counted from the first
+        subwords: The ids of the subwords of all windows, special ones included.
+        window_starts: (windows + 1,), where each window begins in `subwords`.
+        first_windows: (sentences + 1,), the first window of each sentence.
+        first_words: (sentences + 1,), the first word of each sentence.
+        word_windows: (words,), the window of the first subword of each word, counted from the first
             window of its sentence.
-        word_positions: (words,): where it is in the window.
-        pad_id: The subword of padding.
+        word_positions: (words,), the position of that subword in its window.
+        pad_id: The id of the padding subword.
     """
 
     subwords: Indices
@@ -137,32 +138,32 @@ class EncodedSentences:
 
     @cached_property
     def window_sizes(self) -> Indices:
-        """Subwords of each window."""
+        """The number of subwords of each window."""
         return np.diff(self.window_starts)
 
     @cached_property
     def widths(self) -> Indices:
-        """Subwords of the longest window of each sentence."""
+        """The number of subwords of the longest window of each sentence."""
         return np.maximum.reduceat(self.window_sizes, self.first_windows[:-1])
 
     @cached_property
     def heights(self) -> Indices:
-        """Windows of each sentence."""
+        """The number of windows of each sentence."""
         return np.diff(self.first_windows)
 
     @cached_property
     def lengths(self) -> Indices:
-        """Words of each sentence."""
+        """The number of words of each sentence."""
         return np.diff(self.first_words)
 
     def windows_of(self, number: int) -> list[list[int]]:
-        """Return the windows of one sentence."""
+        """Return the subwords of each window of a sentence."""
         first, last = self.first_windows[number : number + 2]
         bounds = self.window_starts[first : last + 1].tolist()
         return [self.subwords[start:end].tolist() for start, end in pairwise(bounds)]
 
     def batch(self, numbers: npt.ArrayLike) -> Batch:
-        """Return some of the sentences, padded to the longest."""
+        """Return these sentences as a batch, padded to the longest."""
         chosen = np.asarray(numbers, dtype=np.int64)
         heights, lengths = self.heights[chosen], self.lengths[chosen]
         rows = _ranges(self.first_windows[chosen], heights)
@@ -177,11 +178,12 @@ class EncodedSentences:
 
 
 class _Known(NamedTuple):
-    """Words whose subwords are remembered.
+    """A cache of the subwords of words.
 
     Attributes:
         number: The number of each word.
-        starts, sizes: For each number, where its subwords begin in `subwords`, and how many.
+        starts, sizes: For each number, where the word's subwords begin in `subwords`, and how many
+            there are.
         subwords: The subwords of all words.
     """
 
@@ -196,25 +198,26 @@ def _nothing_known() -> _Known:
 
 
 class WordTokenizer:
-    """A tokenizer for sentences that are split into words already; threads can share it.
+    """A tokenizer for sentences that are already split into words. It is thread-safe.
 
-    Every word gets at least one subword: the unknown one, if nothing is left of it after
-    normalisation. A sentence with more subwords than a window has is cut into windows that overlap.
+    Every word gets at least one subword: the unknown one, if the tokenizer's normalisation removes
+    all of its characters. Sentences that do not fit into a window are split into windows that
+    overlap.
 
     Args:
-        tokenizer: A tokenizer of the `tokenizers` library. It is changed: it no longer cuts off or
-            pads.
-        config: Says how long windows are.
+        tokenizer: A tokenizer of the `tokenizers` library; its truncation and padding are turned
+            off.
+        config: The configuration, for the size of windows.
 
     Raises:
-        TokenizerError: Its special subwords fill a window.
+        TokenizerError: If the special subwords leave no room in a window.
     """
 
     def __init__(self, tokenizer: Tokenizer, config: ModelConfig) -> None:
         self.pad_id = _pad_id(tokenizer)
         tokenizer.no_truncation()
         tokenizer.no_padding()
-        tokenizer.encode_special_tokens = True  # "[SEP]" in a text is text
+        tokenizer.encode_special_tokens = True  # "[SEP]" in a text is not special
         self.tokenizer = tokenizer
         self.unknown_id = _unknown_id(tokenizer)
         self.before, self.after = _special_ids(tokenizer)
@@ -224,7 +227,7 @@ class WordTokenizer:
                 f"its {len(self.before) + len(self.after)} special subwords fill the window of "
                 f"{config.window}"
             )
-        # A further window begins at the first subword of a word, so no word may fill the step.
+        # Windows begin at the first subword of a word, so no word may be longer than the stride.
         self.stride = max(1, self.room - min(config.overlap, self.room // 2))
         self.most = min(MAX_SUBWORDS, self.stride)
         self._known = _nothing_known()
@@ -235,7 +238,7 @@ class WordTokenizer:
         """Read a `tokenizer.json`.
 
         Raises:
-            TokenizerError: The file does not exist, or cannot be used.
+            TokenizerError: If the file does not exist or cannot be used.
         """
         try:
             text = Path(path).read_text("utf-8")
@@ -248,7 +251,11 @@ class WordTokenizer:
 
     @classmethod
     def from_json(cls, text: str, config: ModelConfig) -> WordTokenizer:
-        """Read the text of a `tokenizer.json`; raises as `from_file`."""
+        """Read the text of a `tokenizer.json`.
+
+        Raises:
+            TokenizerError: If it cannot be used.
+        """
         try:
             if '"ByteLevel"' in text:
                 text = _with_prefix_spaces(text)
@@ -260,14 +267,15 @@ class WordTokenizer:
             raise TokenizerError(f"not a tokenizer that can be read: {line}") from None
 
     def fit_encoder(self, vocabulary: object, pad_id: object) -> None:
-        """Take the encoder's subword of padding, and check that the encoder knows all subwords.
+        """Use the encoder's padding subword, and check that the encoder knows all subwords.
 
         Args:
-            vocabulary: How many subwords the encoder has; not a number where it does not say.
-            pad_id: The encoder's own, by which some count positions; None for the tokenizer's.
+            vocabulary: The size of the encoder's vocabulary; not checked if it is not an integer.
+            pad_id: The encoder's padding subword, on which positions depend in some encoders; if it
+                is not an integer, the tokenizer's own is used.
 
         Raises:
-            TokenizerError: A subword that text can give is beyond the encoder's vocabulary.
+            TokenizerError: If the tokenizer has a subword that is not in the encoder's vocabulary.
         """
         if type(pad_id) is int:
             self.pad_id = pad_id
@@ -276,7 +284,7 @@ class WordTokenizer:
         special = {
             number
             for number, token in self.tokenizer.get_added_tokens_decoder().items()
-            if token.special  # never found in text
+            if token.special  # never produced from text
         }
         known = self.tokenizer.get_vocab(with_added_tokens=True).items()
         own = {number: name for name, number in known if number not in special}
@@ -285,21 +293,21 @@ class WordTokenizer:
         if low < 0 or high >= vocabulary:
             wrong = low if low < 0 else high
             raise TokenizerError(
-                f"it gives subword {wrong} ({own.get(wrong, 'a special one')!r}), but the "
-                f"encoder's vocabulary has {vocabulary}: 0 to {vocabulary - 1}"
+                f"it has subword {wrong} ({own.get(wrong, 'a special one')!r}), but the encoder "
+                f"has {vocabulary} subwords, from 0 to {vocabulary - 1}"
             )
 
     def as_json(self) -> str:
-        """Return the text of a `tokenizer.json` that gives the same subwords."""
+        """Return the text of a `tokenizer.json` that produces the same subwords."""
         return str(self.tokenizer.to_str(pretty=True))
 
     def encode(self, sentences: Sequence[Sequence[str]]) -> EncodedSentences:
-        """Return the sentences, each a list of words, as the encoder reads them."""
+        """Tokenize sentences, each a list of words, and split long ones into windows."""
         lengths = np.fromiter(map(len, sentences), dtype=np.int64, count=len(sentences))
         words = list(chain.from_iterable(sentences))
         numbers, known = self._look_up(words)
         sizes = known.sizes[numbers]
-        # The unknown subword at the end is what an encoder without special ones reads of no words.
+        # An unknown subword at the end, for empty sentences if there are no special subwords.
         subwords = known.subwords[_ranges(known.starts[numbers], sizes)]
         subwords = np.append(subwords, self.unknown_id)
         first_words, firsts = _starts(lengths), _starts(sizes)
@@ -312,7 +320,7 @@ class WordTokenizer:
         for number in np.flatnonzero(totals > self.room).tolist():
             here = slice(first_words[number], first_words[number + 1])
             begin = np.array(list(self._window_starts(word_positions[here], totals[number])))
-            # Halfway through what two windows share, words pass from the first to the second.
+            # In the middle of the overlap, words change from the first window to the second.
             middles = (begin[1:] + begin[:-1] + self.room + 1) // 2
             word_windows[here] = np.searchsorted(middles, word_positions[here], side="right")
             word_positions[here] -= begin[word_windows[here]]
@@ -337,7 +345,7 @@ class WordTokenizer:
     def _joined(
         self, subwords: Indices, begins: Indices, sizes: Indices
     ) -> tuple[Indices, Indices]:
-        """Return the subwords of windows with special ones around them, and where windows begin."""
+        """Return the subwords of windows, special ones included, and where each window begins."""
         before, after = len(self.before), len(self.after)
         window_starts = _starts(sizes + before + after)
         joined = np.empty(window_starts[-1], dtype=np.int64)
@@ -347,7 +355,7 @@ class WordTokenizer:
         return joined, window_starts
 
     def _look_up(self, words: list[str]) -> tuple[Indices, _Known]:
-        """Return the numbers of words, and what is known of all numbers."""
+        """Return the numbers of words, and the cache that these numbers refer to."""
         with self._lock:
             known = self._known
             try:
@@ -362,7 +370,7 @@ class WordTokenizer:
             return numbers, known
 
     def _extended(self, known: _Known, words: list[str]) -> _Known:
-        """Return what is known with further words; each is cut the same way wherever it is."""
+        """Return the cache with further words; a word has the same subwords everywhere."""
         found = self._cut(words)
         sizes = np.fromiter(map(len, found), dtype=np.int64, count=len(found))
         subwords = np.fromiter(chain.from_iterable(found), dtype=np.int64, count=sizes.sum())
@@ -385,7 +393,7 @@ class WordTokenizer:
         return [each[: self.most] or [self.unknown_id] for each in found]
 
     def _window_starts(self, firsts: Indices, total: int) -> Iterator[int]:
-        """Yield where windows begin, always with a word; the last reaches the end."""
+        """Yield where windows begin, always at the first subword of a word."""
         start = 0
         yield start
         while start + self.room < total:
@@ -395,14 +403,14 @@ class WordTokenizer:
 
 
 def _starts(sizes: Indices) -> Indices:
-    """Return where runs of these sizes begin if they follow each other, and where the last ends."""
+    """Return where consecutive ranges of these sizes begin, and where the last one ends."""
     starts = np.zeros(len(sizes) + 1, dtype=np.int64)
     np.cumsum(sizes, out=starts[1:])
     return starts
 
 
 def _ranges(starts: Indices, sizes: Indices) -> Indices:
-    """Return the numbers from each start on, as many as its size says, in one array.
+    """Return the concatenation of ranges that begin at `starts` and have these sizes.
 
     Example:
         >>> _ranges(np.array([5, 0]), np.array([2, 3])).tolist()
@@ -417,7 +425,7 @@ def _numbers(words: list[str], known: _Known) -> Indices:
 
 
 def _readable(word: str) -> str:
-    """Return the word for the tokenizer: not too long, and without halves of characters."""
+    """Return a word that the tokenizer accepts: not too long, without lone surrogates."""
     word = word[:MAX_CHARACTERS]
     if word.isascii():
         return word
@@ -453,7 +461,7 @@ def _special_ids(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
 
 
 def _with_prefix_spaces(text: str) -> str:
-    """Make byte-level tokenizers put a space before each word, so that it begins a word."""
+    """Let a byte-level tokenizer put a space before each word, as it does inside a text."""
     data = json.loads(text)
     waiting = [data.get("pre_tokenizer")]
     while waiting:

@@ -1,1 +1,1 @@
-"""From documents to documents with mentions: batches, runtimes, decoding, the tagger."""
+"""Prediction: from documents to documents with mentions."""

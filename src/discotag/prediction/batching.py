@@ -1,4 +1,4 @@
-"""Batches of sentences of like length, so that little of a batch is padding."""
+"""Batches of sentences of similar length, to keep padding small."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from discotag.model.tokenizer import EncodedSentences, Indices
 def plan_batches(
     encoded: EncodedSentences, budget: int, batch_size: int | None = None
 ) -> Iterator[Indices]:
-    """Yield the numbers of sentences that are encoded together; those without words are left out.
+    """Yield the sentences of each batch, as indices; sentences without words are left out.
 
-    The longest come first: what does not fit into memory fails at once.
+    The longest sentences come first, so that a lack of memory shows at once.
 
     Args:
         encoded: The sentences.
-        budget: How many subwords a batch may have, padding included. A sentence that alone has more
-            is a batch of its own.
-        batch_size: How many sentences a batch may have at most.
+        budget: The most subwords of a batch, padding included. A longer sentence is a batch of its
+            own.
+        batch_size: The most sentences of a batch; None for no limit.
     """
     widths, heights = encoded.widths, encoded.heights
     order = np.flatnonzero(encoded.lengths)

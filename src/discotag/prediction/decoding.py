@@ -1,4 +1,4 @@
-"""Scores to mentions with their probabilities, where the scores are."""
+"""Decoding: from scores to mentions with probabilities, on the device of the scores."""
 
 from __future__ import annotations
 
@@ -22,27 +22,28 @@ from discotag.scheme import Layers, Scheme
 Numbers = npt.NDArray[Any]
 
 MAX_MENTIONS: Final = 1000
-"""Mentions that one mention set may have. k slots with n components each have n^k, so nonsense
-could fill the memory; no annotated set comes near."""
+"""The most mentions of a mention set. A set of k slots with n components each has n^k mentions,
+so a bad prediction could fill the memory; annotated sets are far smaller."""
 
 SHORT: Final = 12
-"""Words of a run of tags whose mentions are remembered."""
+"""The most words of a run of tags whose mentions are cached."""
 
 DIGITS: Final = 6
-"""Digits of probabilities: single precision has no more."""
+"""The number of decimal places of probabilities: single precision has no more."""
 
 Reading = tuple[float, list[Mention]]
 """A probability, and the mentions of a sentence."""
 
 
 class TooManyMentions(UserWarning):
-    """A mention set was left out, because it has more mentions than anyone could read."""
+    """Warns that a mention set was left out because it has too many mentions."""
 
 
 def read_mentions(scheme: Scheme, tags: Sequence[int]) -> list[Mention]:
-    """Return the mentions of tags that are given as indices into `scheme.tags`, sorted.
+    """Return the mentions that tags encode, sorted; tags are indices into `scheme.tags`.
 
-    A mention set that has too many is left out, with the warning `TooManyMentions`.
+    Mention sets with more than `MAX_MENTIONS` mentions are left out, with the warning
+    `TooManyMentions`.
 
     Example:
         >>> [str(mention) for mention in read_mentions(Scheme(("ADR",)), [0, 1, 2])]
@@ -52,11 +53,11 @@ def read_mentions(scheme: Scheme, tags: Sequence[int]) -> list[Mention]:
 
 
 def read_batch(scheme: Scheme, tags: Numbers) -> list[list[Mention]]:
-    """Return the mentions of several sequences of tags, (batch, words), as `read_mentions` does.
+    """Return the mentions of several tag sequences, (batch, words), as in `read_mentions`.
 
-    Where a sequence has no word, its tag is negative.
+    Padding has negative tags.
     """
-    # A mention never reaches over a word that is tagged O, which is 0.
+    # No mention extends over a word with the tag O, which is 0.
     inside = np.zeros((tags.shape[0], tags.shape[1] + 2), dtype=np.int8)
     inside[:, 1:-1] = tags > 0
     changes = np.diff(inside, axis=1)
@@ -92,20 +93,20 @@ def _read_any_run(
     return tuple(sorted(mentions)), [size for size in sizes if size > most]
 
 
-# The same few runs, such as a single word, make up most of what is found.
+# Most mentions come from a few different runs, such as that of a single word.
 _read_short_run = lru_cache(maxsize=1 << 14)(_read_any_run)
 
 
 class Decoder:
-    """Finds the best mentions, and others, of sentences that have scores.
+    """Decodes the scores of sentences.
 
-    Its methods are works of a pipeline (`discotag.prediction.pipeline`). All they take are scores,
-    (batch, words, tags), where the backend has them, and the numbers of words.
+    Its methods are generators for `run_pipeline`. They take scores, (batch, words, tags), as arrays
+    of the backend, and the number of words of each sentence.
 
     Args:
-        scheme: What the tags mean.
-        backend: The functions of `discotag.inference.backends` for the scores.
-        weights: The weights of the arcs of the scheme's grammar, or None.
+        scheme: The scheme that defines the tags.
+        backend: The module of `discotag.inference.backends` for the scores.
+        weights: The arc weights of the scheme's grammar, or None.
     """
 
     def __init__(self, scheme: Scheme, backend: ModuleType, weights: Array | None = None) -> None:
@@ -116,19 +117,19 @@ class Decoder:
     def best(
         self, scores: Array, lengths: Numbers, *, probabilities: bool = True
     ) -> Work[dict[int, list[Mention]]]:
-        """Find the mentions of the best tags of each sentence, with their probabilities.
+        """Find the mentions that the best tags of each sentence encode, with their probabilities.
 
-        Only the tags of sentences that have mentions come to the host.
+        Only the tags of sentences that have mentions are copied to the host.
 
         Returns:
-            For each sentence that has mentions, by its row, these.
+            The mentions of each sentence that has any, by its row in the batch.
 
         Raises:
-            InputError: A score is not a number.
+            InputError: If scores are not finite.
         """
         mask = self._mask(scores, lengths)
         tags, best = self.backend.best_tags(self.scheme.grammar, scores, mask, self.weights)
-        # Most sentences have no mention: their tags are all O, which is 0.
+        # Most sentences have no mentions: all their tags are O, which is 0.
         flags = self.backend.fetch((tags > 0).any(1), best)
         yield
         busy, best = flags.wait()
@@ -152,12 +153,13 @@ class Decoder:
         return dict(zip(rows.tolist(), found, strict=True))
 
     def alternatives(self, scores: Array, lengths: Numbers, k: int) -> Work[list[list[Reading]]]:
-        """Find the k best sets of mentions of each sentence with their probabilities, best first.
+        """Find the k most probable readings of each sentence, best first.
 
-        A probability is exact: that the mentions of the sentence are these and no others. With
-        semantic naming it is a sum over all namings, and sets are found among the 2k best taggings.
+        The probability of a reading is exact: it is that of exactly these mentions and no others.
+        With semantic naming, it is a sum over all namings, and the readings are those of the 2k
+        best tag sequences.
         """
-        # Under semantic naming, several taggings stand for the same mentions.
+        # Under semantic naming, several tag sequences encode the same mentions.
         more = 1 if self.scheme.structural else 2
         mask = self._mask(scores, lengths)
         arguments = (self.scheme.grammar, scores, mask, self.weights)
@@ -205,7 +207,7 @@ class Decoder:
     def _log_sums(
         self, scores: Array, lengths: Numbers, found: Sequence[dict[frozenset[Mention], float]]
     ) -> Array:
-        """Return the log-sum over all taggings of each of the sets of mentions."""
+        """Return the log-sum-exp over all tag sequences that encode each reading."""
         weighted = self.weights is not None
         golds, rows = [], []
         for row, each in enumerate(found):

@@ -1,4 +1,4 @@
-"""Load a model: choose how to run it, and make a tagger of it."""
+"""Load a model: choose its runtime and return a tagger."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 
 class Choice(NamedTuple):
-    """How a model is run, and why so."""
+    """The runtime and the file of weights that were chosen for a model, and the reason."""
 
     runtime: str
     file: str
@@ -44,22 +44,22 @@ def load(
 ) -> Tagger:
     """Load a model.
 
-    What a folder means depends neither on what is installed nor on exports that are added to it:
-    by default the most exact weights that it has are used, `model.safetensors` (PyTorch) before
-    `model.onnx` before `model_int8.onnx`. The choice and its reason are in `repr(tagger)` and are
-    logged at level info.
+    By default, the most exact weights in the folder are used: `model.safetensors` (on PyTorch)
+    before `model.onnx` before `model_int8.onnx`. The choice does not depend on what is installed,
+    and exporting a model does not change it. `repr(tagger)` shows it with its reason, which is also
+    logged at level INFO.
 
     Args:
         name: A folder, or a name on the Hugging Face hub (`owner/name`). By default, or as
-            `bundled`, the model that comes with the package.
-        runtime: `torch`, or `onnx` or `onnx-int8`, which need no PyTorch. On PyTorch a folder
-            without `model.safetensors` is used too: the weights are taken from its ONNX file.
-            By default as above, but `torch` for a device other than the CPU.
-        device: `cpu` or `cuda`, or what else PyTorch knows.
-        splitter: How text becomes sentences and words.
+            `bundled`, the model that is part of the package.
+        runtime: `torch`, or `onnx` or `onnx-int8`, which do not need PyTorch. With `torch`, a
+            folder without `model.safetensors` works too: the weights are read from its ONNX file.
+            The default is as above, but `torch` for devices other than the CPU.
+        device: `cpu`, `cuda`, or another device of PyTorch.
+        splitter: The splitter of texts into sentences and words.
 
     Raises:
-        ModelError: There is no such model, or a file of it is missing or damaged.
+        ModelError: If there is no such model, or one of its files is missing or damaged.
 
     Example:
         >>> load("no/such/folder")
@@ -71,12 +71,12 @@ def load(
     folder = find_model(name)
     encoder, config = read_config(folder)
     try:
-        _ = config.scheme.grammar  # compiled once, and refused if it is too large
+        _ = config.scheme.grammar  # raises if it is too large
     except SchemeError as error:
         raise ModelError(f"{folder / CONFIG}: {error}") from None
     choice = choose_runtime(folder, runtime, device)
     logger.info("%s: runtime %s: %s", folder, choice.runtime, choice.reason)
-    # Other processes may be in another folder.
+    # Absolute, because processes that unpickle the tagger may run in another folder.
     origin = Origin(folder.absolute(), choice.runtime, device, choice.reason)
     if choice.runtime == "torch":
         _check_installed(folder, choice, device)
@@ -96,10 +96,10 @@ def load(
 
 
 def choose_runtime(folder: Path, runtime: str | None, device: str | None) -> Choice:
-    """Choose how to run a model; `load` says by which rule.
+    """Choose the runtime of a model by the rules that `load` describes.
 
     Raises:
-        ModelError: The folder has no file for it.
+        ModelError: If the folder does not have the file that the runtime needs.
     """
     if runtime is None and device not in (None, "cpu"):
         file = most_exact(folder).name
@@ -121,7 +121,7 @@ def choose_runtime(folder: Path, runtime: str | None, device: str | None) -> Cho
 
 
 def _check_installed(folder: Path, choice: Choice, device: str | None) -> None:
-    """Raise `ModelError` if PyTorch, or what reads the weights for it, is not installed."""
+    """Raise `ModelError` if a library that PyTorch models need is not installed."""
     needed = ["torch", "transformers", *([] if choice.file == WEIGHTS else ["onnx"])]
     missing = [name for name in needed if find_spec(name) is None]
     if not missing:

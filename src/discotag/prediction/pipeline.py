@@ -1,7 +1,7 @@
-"""Work on several batches at a time, so that a device never waits for the host.
+"""Work on several batches at a time, so that the device does not wait for the host.
 
-Work on a batch is a generator that yields wherever it would have to wait for the device. Others go
-on in the meantime.
+The work on a batch is a generator that yields wherever it would have to wait for the device. In the
+meantime the work on other batches continues.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ Work = Generator[None, None, R]
 
 
 def run_pipeline(works: Iterable[Work[R]], depth: int) -> Iterator[R]:
-    """Yield what each work returns, as soon as it is done.
+    """Run generators alternately, and yield what each returns as soon as it is done.
 
     Args:
-        works: One for each batch.
-        depth: How many may be under way at a time. With 1 each is done before the next begins.
+        works: A generator for each batch.
+        depth: The most generators that run at a time. With 1, each ends before the next begins.
 
     Example:
         >>> def work(number):
@@ -35,7 +35,7 @@ def run_pipeline(works: Iterable[Work[R]], depth: int) -> Iterator[R]:
     """
     active: deque[Work[R]] = deque()
     for new in works:
-        # What is queued for the new batch keeps the device busy while the host turns to the others.
+        # The new batch keeps the device busy while the host continues with the others.
         yield from _advance(active, [new])
         yield from _advance(active, [active.popleft() for _ in range(len(active) - 1)])
         while len(active) >= depth:
@@ -45,7 +45,7 @@ def run_pipeline(works: Iterable[Work[R]], depth: int) -> Iterator[R]:
 
 
 def _advance(active: deque[Work[R]], works: Iterable[Work[R]]) -> Iterator[R]:
-    """Let works go on to where they next wait; yield what those that are done return."""
+    """Advance generators to their next wait; yield what those that are done return."""
     for work in works:
         try:
             with collection_paused():
@@ -58,9 +58,9 @@ def _advance(active: deque[Work[R]], works: Iterable[Work[R]]) -> Iterator[R]:
 
 @contextmanager
 def collection_paused() -> Iterator[None]:
-    """Keep Python from looking for garbage while many objects are made that stay.
+    """Pause the garbage collector while many objects are created that will be kept.
 
-    It would look through all objects of the process again and again, and find none.
+    It would search all objects of the process again and again, without finding garbage.
     """
     enabled = gc.isenabled()
     gc.disable()

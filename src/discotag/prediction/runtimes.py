@@ -25,45 +25,44 @@ if TYPE_CHECKING:
 Numbers = npt.NDArray[Any]
 
 CPU_BUDGET: Final = 1024
-"""Subwords that the encoder takes at a time on a CPU, padding included: on two cores more is no
-faster, and takes memory (`benchmarks/prediction.py`)."""
+"""The most subwords per call of the encoder on a CPU, padding included. More are not faster on two
+cores and need more memory (`benchmarks/prediction.py`)."""
 
 GPU_BUDGET: Final = 1 << 15
-"""The same on a GPU: with fewer it waits for the host, with more nothing is gained
+"""The same on a GPU. With fewer, the GPU waits for the host; more are not faster
 (`benchmarks/throughput.py`)."""
 
 CPU_BATCH: Final = 1 << 14
-"""Subwords of the sentences that are decoded together on a CPU."""
+"""The most subwords of sentences that are decoded together on a CPU."""
 
 GPU_BATCH: Final = 1 << 16
-"""The same on a GPU, where each step of decoding takes as long for few sentences as for many."""
+"""The same on a GPU, where a step of decoding takes as long for few sentences as for many."""
 
 LARGE_GPU: Final = 24 << 30
 """Bytes of memory of a GPU that takes twice as many subwords at a time, so that the host, which
 launches the same number of kernels for few subwords as for many, has half the work."""
 
 LOOK_AHEAD: Final = 2
-"""Batches' worth of words that are read at a time in the end, so that the encoder gets sentences of
-like length."""
+"""The number of batches that are read ahead, at the most, to find sentences of similar length."""
 
 GPU_DEPTH: Final = 6
-"""Batches under way on a GPU: of a batch the host waits three times for the device, and it should
-never wait long (`benchmarks/throughput.py`)."""
+"""The number of batches in progress on a GPU. For each batch, the host waits for the device three
+times; with other batches to work on, it does not wait long (`benchmarks/throughput.py`)."""
 
 MAX_MESSAGE: Final = 300
-"""Characters of what a library says of an error: some list the nodes of a graph."""
+"""The most characters of another library's error message; some list the nodes of a graph."""
 
 
 class Runtime(Protocol):
-    """What a `Tagger` asks for scores.
+    """Computes scores for a `Tagger`.
 
     Attributes:
         name: `torch`, `onnx` or `onnx-int8`.
-        device: Where it computes, as PyTorch names it.
-        budget: Subwords that the encoder takes at a time, padding included.
-        batch: Subwords of the sentences that are decoded together.
-        depth: Batches that should be under way at a time.
-        backend: The functions of `discotag.inference.backends` for its scores.
+        device: The name of its device, as in PyTorch.
+        budget: The most subwords per call of the encoder, padding included.
+        batch: The most subwords of sentences that are decoded together.
+        depth: The number of batches to work on at a time.
+        backend: The module of `discotag.inference.backends` for its scores.
     """
 
     name: str
@@ -75,23 +74,23 @@ class Runtime(Protocol):
 
     @property
     def arc_weights(self) -> Array | None:
-        """Return the weights of the arcs of the scheme's grammar, for the backend."""
+        """The arc weights of the scheme's grammar, as an array of the backend, or None."""
 
     def scores(self, batch: Batch) -> Array:
         """Return the scores of words, (batch, words, tags) in float32, on the device."""
 
 
 class OnnxRuntime:
-    """Scores from an exported model; needs no PyTorch.
+    """Computes scores by onnxruntime from an exported model, without PyTorch.
 
     Args:
         path: The ONNX file.
         config: The configuration of the model.
         name: `onnx` or `onnx-int8`.
-        device: `cpu`, or `cuda` where onnxruntime was built for it.
+        device: `cpu`, or `cuda` if onnxruntime supports it.
 
     Raises:
-        InputError: The file cannot be used.
+        InputError: If the file cannot be used.
     """
 
     depth = 1
@@ -124,24 +123,22 @@ class OnnxRuntime:
         given = dict(zip(INPUTS, (input_ids, attention_mask), strict=True))
         try:
             return np.asarray(self.session.run(None, given)[0])
-        except Exception as error:  # of many kinds, none of them public
+        except Exception as error:  # onnxruntime's exceptions are not public
             raise _failed(str(self.path), input_ids.shape, error) from None
 
 
 class TorchRuntime:
-    """Scores from a network, on any device.
-
-    On a GPU the encoder computes in bfloat16, if the GPU has it.
+    """Computes scores by PyTorch, on any device.
 
     Args:
         network: The network; it is moved to the device.
-        device: As PyTorch names it; None for a GPU if there is one.
-        own: Whether nothing else uses the network: its encoder then keeps its weights in bfloat16
-            as well. A network that is being trained is left as it is.
-        half: Whether to compute in bfloat16; by default on a GPU that has it.
+        device: The name of the device; by default, a GPU if there is one, else the CPU.
+        own: Whether the network is used by this runtime only, so that the weights of its encoder
+            can be converted to bfloat16. A network that is being trained keeps its weights.
+        half: Whether to compute in bfloat16; by default, if the device is a GPU that supports it.
 
     Raises:
-        InputError: PyTorch cannot use the device.
+        InputError: If PyTorch cannot use the device.
     """
 
     name = "torch"
@@ -184,7 +181,7 @@ class TorchRuntime:
 
     @property
     def arc_weights(self) -> Array | None:
-        """Return the weights of arcs as they are now."""
+        """The current arc weights, or None."""
         weights = self.network.layer.arc_weights
         if weights is None:
             return None
@@ -205,7 +202,7 @@ class TorchRuntime:
             ):
                 scores = self._scores(batch)
                 return scores.numpy() if self.backend is numpy_backend else scores
-        except (RuntimeError, IndexError) as error:  # out of memory, beyond a table of the encoder
+        except (RuntimeError, IndexError) as error:  # out of memory, or an id beyond an embedding
             raise _failed("PyTorch", batch.input_ids.shape, error) from None
         finally:
             if training:
@@ -216,7 +213,7 @@ class TorchRuntime:
 
         from discotag.inference.backends.torch_tools import to_device
 
-        # One copy for all: each by itself would take as long.
+        # One copy for all arrays, because each copy would take as long.
         places = np.flatnonzero(batch.mask)
         arrays = (batch.input_ids, batch.sizes, batch.word_windows, batch.word_positions, places)
         packed = to_device(
@@ -239,12 +236,12 @@ class TorchRuntime:
 
 
 def _sizes(device: str) -> tuple[int, int]:
-    """Return how many subwords the encoder takes at a time, and how many are decoded together."""
+    """Return the most subwords per call of the encoder, and those that are decoded together."""
     return (CPU_BUDGET, CPU_BATCH) if device == "cpu" else (GPU_BUDGET, GPU_BATCH)
 
 
 def check_device(device: str | None) -> None:
-    """Raise `DiscotagError` if PyTorch cannot compute on a device; None is never refused."""
+    """Raise `DiscotagError` if PyTorch cannot use a device; None is always accepted."""
     import torch
 
     if device is None:

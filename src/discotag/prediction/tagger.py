@@ -1,4 +1,4 @@
-"""The tagger: text in, mentions out."""
+"""The tagger: from text to mentions."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ Numbers = npt.NDArray[Any]
 R = TypeVar("R")
 
 Item = str | Sequence[str] | Sentence | Document
-"""What can be tagged: a text, a list of words, or what was read from a corpus."""
+"""An input of the tagger: a text, a list of words, a sentence or a document."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """One of the readings of a sentence.
+    """A reading of a sentence, that is, one possible set of its mentions.
 
     Attributes:
         sentence: The sentence with the mentions of this reading.
@@ -53,7 +53,7 @@ class Origin:
     Attributes:
         folder: The folder of the model.
         runtime: The runtime that was chosen.
-        device: The device that was asked for; None if none was.
+        device: The device that was asked for, or None.
         reason: Why the runtime was chosen.
     """
 
@@ -64,17 +64,17 @@ class Origin:
 
 
 class Tagger:
-    """A loaded model that finds mentions. `Tagger.from_pretrained`, or `load` for short, makes one.
+    """A loaded model that finds mentions. Use `Tagger.from_pretrained` or `load` to load one.
 
-    Threads can share a tagger. One that was loaded can be pickled, and so be sent to other
-    processes: they load the same folder again, with the same runtime, device and splitter.
+    A tagger is thread-safe. If it was loaded from a folder it can be pickled and sent to other
+    processes, which load the folder again, with the same runtime, device and splitter.
 
     Args:
         config: The configuration of the model.
         tokenizer: Its tokenizer.
-        runtime: What gives scores: onnxruntime, or a network of PyTorch.
-        splitter: How text becomes sentences and words.
-        origin: Where the model was loaded from, if it was.
+        runtime: The runtime that computes scores.
+        splitter: The splitter of texts into sentences and words.
+        origin: Where the model was loaded from, or None.
 
     Example:
         >>> from discotag import load
@@ -115,22 +115,22 @@ class Tagger:
 
     @classmethod
     def from_network(cls, network: Network, device: str | None = None) -> Tagger:
-        """Make a tagger of a network of PyTorch, which may go on being trained.
+        """Return a tagger for a PyTorch network, whose training may continue.
 
         Args:
             network: The network; it is moved to the device.
-            device: As PyTorch names it; None for a GPU if there is one.
+            device: The name of the device; by default, a GPU if there is one, else the CPU.
         """
         return cls(network.config, network.tokenizer, TorchRuntime(network, device))
 
     @property
     def scheme(self) -> Scheme:
-        """The scheme of the model: labels, slots, and what tags mean."""
+        """The scheme of the model."""
         return self.config.scheme
 
     @property
     def folder(self) -> Path | None:
-        """The folder that the model was loaded from."""
+        """The folder that the model was loaded from, or None."""
         return None if self.origin is None else self.origin.folder
 
     def __repr__(self) -> str:
@@ -141,7 +141,7 @@ class Tagger:
         return f"<Tagger of {labels} from {where}, device {self.runtime.device}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle where the tagger was loaded from, not its weights."""
+        """Return what is pickled: where the tagger was loaded from, not its weights."""
         from discotag.model.files import BUNDLED
 
         if self.origin is None:
@@ -160,7 +160,7 @@ class Tagger:
     @overload
     def __call__(self, given: Iterable[Item]) -> list[Document]: ...
     def __call__(self, given: str | Iterable[Item]) -> Document | list[Document]:
-        """Return the document of a text with its mentions, or the documents of several items."""
+        """Return the document of a text, or the documents of several items, with mentions."""
         if isinstance(given, str):
             return next(self.predict([given]))
         return list(self.predict(given))
@@ -173,16 +173,16 @@ class Tagger:
         batch_size: int | None = None,
         probabilities: bool = True,
     ) -> list[Document]:
-        """Return documents with the mentions found in them, in place of those they have.
+        """Return documents with the mentions found in them; those they have are replaced.
 
-        This is the one way from words to mentions: all else in discotag that predicts calls it.
+        Everything in discotag that predicts calls this method.
 
         Args:
             documents: The documents.
-            min_score: Leave out mentions of a lower probability.
-            batch_size: How many sentences the encoder takes at a time at most; by default as many
-                as fit its budget of subwords.
-            probabilities: Whether mentions get their probability as `score`.
+            min_score: Leave out mentions with a lower probability.
+            batch_size: The most sentences of a batch; by default, batches are limited by their
+                number of subwords only.
+            probabilities: Whether to compute the probability of each mention as its `score`.
         """
         found = self._tagged([_Portion(list(documents))], min_score, batch_size, probabilities)
         return [document for portion in found for document in portion.documents]
@@ -196,25 +196,25 @@ class Tagger:
         min_score: float = 0.0,
         skip: int = 0,
     ) -> Iterator[Document]:
-        """Find mentions, lazily: items are read as their documents are asked for.
+        """Find mentions lazily: items are read as their documents are asked for.
 
         Args:
-            items: Texts, lists of words, sentences or documents. Texts are cut into sentences and
-                words; in all others words stay as they are, and mentions are replaced. Only some
+            items: Texts, lists of words, sentences or documents. Texts are split into sentences and
+                words; the others keep their words, and their mentions are replaced. Only some items
                 are read ahead, so there may be any number.
-            batch_size: How many sentences the encoder takes at a time at most; by default as many
-                as fit its budget of subwords.
+            batch_size: The most sentences of a batch; by default, batches are limited by their
+                number of subwords only.
             progress: Show a progress bar on standard error, if it is a terminal.
-            min_score: Leave out mentions of a lower probability.
-            skip: Leave out the documents of this many items at the beginning. The others come out
-                as if nothing were left out, to the last bit: this is for interrupted jobs.
+            min_score: Leave out mentions with a lower probability.
+            skip: Leave out the documents of this many items at the beginning, to resume a job. The
+                other documents are exactly the same as without `skip`.
 
         Returns:
-            A document for each item, in order. Each mention has its probability, `score`: the sum
-            of the probabilities of all taggings of its sentence that contain the mention.
+            A document for each item, in order. The `score` of a mention is its probability: the sum
+            of the probabilities of all tag sequences of its sentence that encode the mention.
 
         Raises:
-            InputError: An argument is out of range, or an item is nothing that can be tagged.
+            InputError: If an argument is out of range, or an item cannot be tagged.
         """
         _check_items(items)
         _check_whole("batch_size", batch_size, least=1)
@@ -232,18 +232,17 @@ class Tagger:
         """Find the k most probable readings of each sentence, lazily.
 
         Args:
-            items: As for `predict`.
-            k: How many; there may be fewer. With semantic naming they are found among the 2k best
-                taggings, so one whose probability is spread over many namings may be missed.
-            batch_size: As for `predict`.
+            items: As in `predict`.
+            k: The most readings of a sentence. With semantic naming, they are those of the 2k best
+                tag sequences, so a reading with many namings may be missed.
+            batch_size: As in `predict`.
 
         Returns:
-            For each item, for each of its sentences, the alternatives, the most probable first.
-            Their probabilities add up to 1 over all readings there are. The mentions have no
-            `score`.
+            For each item and each of its sentences, the alternatives, the most probable first. The
+            probabilities of all readings of a sentence add up to 1. Mentions have no `score`.
 
         Raises:
-            As `predict`.
+            InputError: As in `predict`.
         """
         _check_items(items)
         _check_whole("k", k, least=1)
@@ -254,9 +253,9 @@ class Tagger:
         self, items: Iterable[Item], k: int, batch_size: int | None
     ) -> Iterator[tuple[tuple[Alternative, ...], ...]]:
         def work(decoder: Decoder, scores: Any, lengths: Numbers) -> Work[list[list[Reading]]]:
-            # The k best of all states and words of a batch are held at a time.
             return (yield from decoder.alternatives(scores, lengths, k))
 
+        # Smaller batches, because k values of each state and word are kept.
         smaller = max(1, self.runtime.batch // k)
         for portion in self._over(self._portions(items, 0), work, batch_size, batch=smaller):
             readings = iter(portion.found)
@@ -270,9 +269,9 @@ class Tagger:
                 )
 
     def scores(self, sentences: Sequence[Sentence], batch_size: int | None = None) -> list[Numbers]:
-        """Return the scores of the words of each sentence, (words, tags), as in `scheme.tags`.
+        """Return the scores of each sentence, (words, tags), in the order of `scheme.tags`.
 
-        The mentions are decoded from them; they are for callers that decode scores themselves.
+        They are for callers that decode scores themselves.
         """
 
         def work(decoder: Decoder, scores: Any, lengths: Numbers) -> Work[list[Numbers]]:
@@ -286,7 +285,7 @@ class Tagger:
     def marginals(
         self, sentences: Sequence[Sentence], batch_size: int | None = None
     ) -> list[Numbers]:
-        """Return the probability of each tag of each word, (words, tags) for each sentence."""
+        """Return the probabilities of the tags of each word, (words, tags) for each sentence."""
 
         def work(decoder: Decoder, scores: Any, lengths: Numbers) -> Work[list[Numbers]]:
             return (yield from decoder.marginals(scores, lengths))
@@ -294,10 +293,10 @@ class Tagger:
         return self._tables(sentences, work, batch_size)
 
     def save_pretrained(self, folder: str | Path) -> None:
-        """Write the model to a folder, from which `load` reads it.
+        """Write the model to a folder, from which `load` can load it.
 
         Raises:
-            InputError: The tagger neither has a network nor was loaded from a folder.
+            DiscotagError: If the tagger has no PyTorch network and was not loaded from a folder.
         """
         from discotag.model.files import copy_model
 
@@ -311,14 +310,14 @@ class Tagger:
             )
 
     def push_to_hub(self, name: str, *, private: bool = False) -> str:
-        """Put the model on the Hugging Face hub, and return its address.
+        """Upload the model to the Hugging Face hub, and return its URL.
 
         Args:
-            name: `owner/name`.
-            private: Whether only the owner sees it, if it is new.
+            name: The name on the hub, `owner/name`.
+            private: Whether a new repository is private.
 
         Raises:
-            InputError: The hub cannot be reached, or refuses.
+            ModelError: If the model cannot be uploaded.
         """
         from discotag.model.files import push
 
@@ -331,7 +330,7 @@ class Tagger:
         batch_size: int | None,
         probabilities: bool,
     ) -> Iterator[_Portion[list[Mention]]]:
-        """Yield portions whose documents have the mentions that were found."""
+        """Yield portions whose documents have the mentions found in them."""
 
         def work(decoder: Decoder, scores: Any, lengths: Numbers) -> Work[list[list[Mention]]]:
             found = yield from decoder.best(scores, lengths, probabilities=probabilities)
@@ -366,7 +365,7 @@ class Tagger:
         batch_size: int | None,
         batch: int | None = None,
     ) -> Iterator[_Portion[R]]:
-        """Yield portions, in order, with what a work on scores finds for their sentences."""
+        """Yield portions in order, with the results of `work` on the scores of their sentences."""
         runtime = self.runtime
         decoder = Decoder(self.scheme, runtime.backend, runtime.arc_weights)
         waiting: deque[_Portion[R]] = deque()
@@ -399,10 +398,10 @@ class Tagger:
     def _portions(self, items: Iterable[Item], skip: int) -> Iterator[_Portion[Any]]:
         """Yield documents that are tagged together.
 
-        Where a portion ends depends on the items alone, not on which are wanted: so batches, and
-        with them the last bit of scores, are always the same.
+        The bounds of portions do not depend on `skip`, so that batches, and with them the last bit
+        of scores, are always the same.
         """
-        most = self.runtime.budget  # the first answers come soon
+        most = self.runtime.budget  # small at first, for a quick first result
         waiting = iter(items)
         passed = 0
         while documents := self._next_documents(waiting, most, passed):
@@ -446,9 +445,9 @@ class _Portion(Generic[R]):
 
     Attributes:
         documents: The documents.
-        left_out: How many of them, at the beginning, are not wanted.
-        found: What was found for each of their sentences; None for those without words.
-        waiting: How many batches are not done yet.
+        left_out: The number of documents at the beginning that are skipped.
+        found: The result for each of their sentences; None for those without words.
+        waiting: The number of batches that are not done yet.
     """
 
     documents: list[Document]
@@ -458,7 +457,7 @@ class _Portion(Generic[R]):
 
     @property
     def wanted(self) -> list[Document]:
-        """Return the documents that are wanted."""
+        """The documents that are not skipped."""
         return self.documents[self.left_out :]
 
 
@@ -469,14 +468,14 @@ def _kept(mentions: list[Mention] | None, min_score: float) -> list[Mention]:
 
 
 def _rebuilt(document: Document, mentions: Sequence[Sequence[Mention]]) -> Document:
-    """Return a document with these mentions, for each sentence, in place of its own."""
+    """Return a document with these mentions of each sentence in place of its own."""
     if not any(mentions) and not any(each.mentions for each in document.sentences):
         return document
     return document.with_mentions(mentions)
 
 
 def _check_items(items: object) -> None:
-    """Raise `DiscotagError` if these are not several items."""
+    """Raise `InputError` if this is not an iterable of items."""
     if isinstance(items, str | Sentence | Document):
         raise InputError("predict takes several items: give a list, even of one")
     if not isinstance(items, Iterable) or isinstance(items, bytes | Mapping):
@@ -484,7 +483,7 @@ def _check_items(items: object) -> None:
 
 
 def _check_whole(name: str, value: object, *, least: int) -> None:
-    """Raise `DiscotagError` if a value is neither None nor a whole number of at least this."""
+    """Raise `InputError` if a value is neither None nor an integer of at least `least`."""
     if value is None:
         return
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
@@ -492,12 +491,12 @@ def _check_whole(name: str, value: object, *, least: int) -> None:
 
 
 def _unpickled(name: str | None, runtime: str, device: str | None, splitter: Splitter) -> Tagger:
-    """Load the tagger that was pickled."""
+    """Load a tagger that was pickled."""
     return Tagger.from_pretrained(name, runtime=runtime, device=device, splitter=splitter)
 
 
 def _shown(documents: Iterator[Document], items: Iterable[Item], skip: int) -> Iterator[Document]:
-    """Yield the same documents, with a progress bar while they are asked for."""
+    """Yield documents, and show a progress bar."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 

@@ -1,5 +1,5 @@
 """Backends: the algorithms on NumPy, PyTorch and Triton.
 
-`numpy_backend` and `torch_backend` have the same functions, for arrays and for tensors, so that a
-caller can take either as its backend. `torch_backend` runs Triton's kernels where they apply.
+`numpy_backend` and `torch_backend` have the same functions, for arrays and for tensors, so that
+callers can use either. `torch_backend` runs Triton kernels where they apply.
 """

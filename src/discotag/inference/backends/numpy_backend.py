@@ -21,7 +21,7 @@ TOOLS: Final = NumpyTools()
 
 
 class Fetched:
-    """Arrays on their way to the host, where these are already."""
+    """Arrays that are copied to the host; NumPy's are already there."""
 
     def __init__(self, *arrays: Numbers) -> None:
         self._arrays = arrays
@@ -34,7 +34,7 @@ class Fetched:
 def best_tags(
     grammar: Automaton, scores: Numbers, mask: Numbers | None = None, weights: Numbers | None = None
 ) -> tuple[Numbers, Numbers]:
-    """Return the best tags and their scores, as `algorithms.best_tags`."""
+    """Return the best tag sequences and their scores; see `algorithms.best_tags`."""
     with quiet():
         found: tuple[Numbers, Numbers] = algorithms.best_tags(
             *_arguments(grammar, scores, mask, weights)
@@ -45,7 +45,7 @@ def best_tags(
 def k_best(
     grammar: Automaton, scores: Numbers, mask: Numbers | None, weights: Numbers | None, k: int
 ) -> tuple[Numbers, Numbers]:
-    """Return the k best sequences and their scores, as `algorithms.k_best`."""
+    """Return the k best tag sequences and their scores; see `algorithms.k_best`."""
     with quiet():
         given = _arguments(grammar, scores, mask, weights)
         found: tuple[Numbers, Numbers] = algorithms.k_best(*given, k)
@@ -55,7 +55,7 @@ def k_best(
 def log_partition(
     grammar: Automaton, scores: Numbers, mask: Numbers | None = None, weights: Numbers | None = None
 ) -> Numbers:
-    """Return the log-partition, as `algorithms.log_partition`."""
+    """Return the log-partition; see `algorithms.log_partition`."""
     with quiet():
         return np.asarray(algorithms.log_partition(*_arguments(grammar, scores, mask, weights)))
 
@@ -63,7 +63,7 @@ def log_partition(
 def marginals(
     grammar: Automaton, scores: Numbers, mask: Numbers | None = None, weights: Numbers | None = None
 ) -> tuple[Numbers, Numbers]:
-    """Return marginals and log-partition, as `algorithms.marginals`."""
+    """Return the marginals and the log-partition; see `algorithms.marginals`."""
     by_tag, total, _ = all_marginals(grammar, scores, mask, weights)
     return by_tag, total
 
@@ -71,7 +71,7 @@ def marginals(
 def all_marginals(
     grammar: Automaton, scores: Numbers, mask: Numbers | None, weights: Numbers | None
 ) -> tuple[Numbers, Numbers, Numbers | None]:
-    """Return marginals, log-partition and expected counts of arcs, as `algorithms.marginals`."""
+    """Return marginals, log-partition and expected counts of arcs; see `algorithms.marginals`."""
     with quiet():
         found: tuple[Numbers, Numbers, Numbers | None] = algorithms.marginals(
             *_arguments(grammar, scores, mask, weights)
@@ -86,7 +86,7 @@ def mention_probabilities(
     mentions: Sequence[Sequence[Mention]],
     weights: Numbers | None = None,
 ) -> Numbers:
-    """Return the probability of each mention, as `probability.mention_probabilities`."""
+    """Return the probability of each mention; see `probability.mention_probabilities`."""
     with quiet():
         return np.asarray(
             probability.mention_probabilities(
@@ -101,12 +101,12 @@ def take(values: Numbers, rows: npt.NDArray[np.int64]) -> Numbers:
 
 
 def place(values: Numbers, like: Numbers) -> Numbers:
-    """Return an array where `like` is."""
+    """Return an array on the device of `like`, that is, unchanged."""
     return values
 
 
 def fetch(*arrays: Numbers) -> Fetched:
-    """Start to copy arrays to the host."""
+    """Start copying arrays to the host."""
     return Fetched(*arrays)
 
 
@@ -118,5 +118,5 @@ def _arguments(
 
 
 def quiet() -> np.errstate:
-    """Return a context in which NumPy does not warn of what is under no mask."""
+    """Return a context in which NumPy does not warn about masked-out scores, which may be NaN."""
     return np.errstate(invalid="ignore", over="ignore")

@@ -1,4 +1,4 @@
-"""NumPy for the algorithms."""
+"""The operations of `Toolbox` on NumPy arrays."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Numbers = npt.NDArray[Any]
 T = TypeVar("T")
 
 MATRIX_LIMIT: Final = 1 << 14
-"""Up to so many cells of rows x groups, rows are summed by a matrix product, which is quicker."""
+"""Up to this many rows x groups, rows are summed by a matrix product, which is faster."""
 
 
 class NumpyTools:
-    """The operations of `Toolbox`, by NumPy."""
+    """The operations of `Toolbox` on NumPy arrays; see there."""
 
     def __init__(self, seed: int | None = None) -> None:
         self.random = np.random.default_rng(seed)
@@ -152,7 +152,7 @@ class NumpyTools:
 
 
 def _powers(values: Numbers, axis: int) -> tuple[Numbers, Numbers]:
-    """Exp of the values less the highest along an axis, and that; 0 where all are -inf."""
+    """Return `exp(values - highest)` and `highest`, the maximum along an axis, 0 if it is -inf."""
     highest = values.max(axis, keepdims=True)
     highest[np.isneginf(highest)] = 0
     powers = values - highest

@@ -1,7 +1,8 @@
-"""Inference on tensors: NumPy on a CPU, Triton kernels on a GPU, PyTorch for all else.
+"""Inference on tensors: by NumPy on a CPU, by Triton kernels on a GPU, else by PyTorch.
 
-The loop over words is many small operations, of which NumPy does one several times as fast as
-PyTorch (`benchmarks/inference.py`); tensors on the CPU share their memory with arrays.
+The loop over words consists of many small operations, each of which is several times faster in
+NumPy than in PyTorch (`benchmarks/inference.py`). Tensors on the CPU share their memory with
+arrays.
 """
 
 from __future__ import annotations
@@ -33,20 +34,20 @@ BACKENDS: Final = ("auto", "numpy", "torch", "triton")
 TOOLS: Final = TorchTools()
 
 RELATED_CELLS: Final = 1 << 26
-"""Numbers of mentions x words x relations x tags that are held at a time."""
+"""The most scores, mentions x words x relations x tags, that are held at a time."""
 
 
 def _unrounded(scores: Tensor) -> torch.autocast:
-    """Without autocast, which would compute sums that are matrix products in half precision."""
+    """Return a context without autocast, which would round matrix products to half precision."""
     return torch.autocast(scores.device.type, enabled=False)
 
 
 def choose_backend(grammar: Automaton, scores: Tensor, weights: Tensor | None) -> str:
-    """The fastest backend for these scores."""
+    """Return the name of the fastest backend for these scores."""
     if scores.device.type == "cpu":
         return "numpy"
     supported = scores.dtype != torch.float64 and scores.numel() > 0
-    if scores.is_cuda and weights is None and supported and triton_is_there():
+    if scores.is_cuda and weights is None and supported and triton_is_installed():
         from discotag.inference.backends import triton_backend
 
         if triton_backend.applies(grammar):
@@ -55,8 +56,8 @@ def choose_backend(grammar: Automaton, scores: Tensor, weights: Tensor | None) -
 
 
 @lru_cache(maxsize=1)
-def triton_is_there() -> bool:
-    """Whether Triton is installed: not every PyTorch for GPUs comes with it."""
+def triton_is_installed() -> bool:
+    """Return whether Triton is installed; not every build of PyTorch for GPUs includes it."""
     return find_spec("triton") is not None
 
 
@@ -67,7 +68,7 @@ def best_tags(
     weights: Tensor | None = None,
     backend: str = "auto",
 ) -> tuple[Tensor, Tensor]:
-    """As `algorithms.best_tags`."""
+    """Return the best tag sequences and their scores; see `algorithms.best_tags`."""
     backend = _chosen(backend, grammar, scores, weights)
     if backend == "triton":
         from discotag.inference.backends import triton_backend
@@ -88,7 +89,10 @@ def k_best(
     k: int,
     backend: str = "auto",
 ) -> tuple[Tensor, Tensor]:
-    """As `algorithms.k_best`; there is no kernel for it."""
+    """Return the k best tag sequences and their scores; see `algorithms.k_best`.
+
+    There is no Triton kernel for this; PyTorch is used instead.
+    """
     backend = _chosen(backend, grammar, scores, weights).replace("triton", "torch")
     tags, best = algorithms.k_best(*_arguments(backend, grammar, scores, mask, weights), k)
     return torch.as_tensor(tags), torch.as_tensor(best)
@@ -103,7 +107,7 @@ def sample(
     number: int,
     generator: torch.Generator | None,
 ) -> tuple[Tensor, Tensor]:
-    """As `algorithms.sample`; always by PyTorch, whose generator is asked."""
+    """Draw tag sequences by PyTorch's random numbers; see `algorithms.sample`."""
     arguments = _arguments("torch", grammar, scores, mask, weights)
     return algorithms.sample(TorchTools(generator), *arguments[1:], number)
 
@@ -117,7 +121,7 @@ def marginals(
     weights: Tensor | None = None,
     backend: str = "auto",
 ) -> tuple[Tensor, Tensor]:
-    """Marginals and log-partition, as `algorithms.marginals`."""
+    """Return the marginals and the log-partition; see `algorithms.marginals`."""
     by_tag, total, _ = _all_marginals(grammar, scores, mask, weights, backend)
     return by_tag, total
 
@@ -129,9 +133,9 @@ def mention_probabilities(
     mentions: Sequence[Sequence[Mention]],
     weights: Tensor | None = None,
 ) -> Tensor:
-    """Return the probability of each mention, as `probability.mention_probabilities`.
+    """Return the probability of each mention; see `probability.mention_probabilities`.
 
-    Differentiable, because PyTorch records the sweeps; without gradients on a CPU, by NumPy.
+    If gradients are required, PyTorch records the sweeps, so the result can be differentiated.
     """
     recorded = torch.is_grad_enabled() and any(
         each is not None and each.requires_grad for each in (scores, weights)
@@ -161,10 +165,11 @@ def _probabilities_by_kernels(
     lengths: Sequence[int],
     mentions: Sequence[Sequence[Mention]],
 ) -> Tensor:
-    """Return the probability of each mention, by a kernel over all words of each.
+    """Return the probability of each mention, by one kernel over whole sentences.
 
-    Of the words apart from a mention nothing is shared with others, as `probability` does it; that
-    takes hundreds of small kernels, which for sentences of usual length take longer.
+    Unlike `probability`, this sweeps all words of a sentence for each of its mentions. For
+    sentences of usual length that is faster than the hundreds of small kernels needed to share
+    the work between mentions.
     """
     from discotag.inference.backends import triton_backend
 
@@ -187,7 +192,8 @@ def _probabilities_by_kernels(
             number, rows, relation = torch.split(
                 place(packed, scores), [len(numbers), len(numbers), table.size]
             )
-            # A word's tags count only in its own relation: (mentions, words, relations * tags).
+            # Only symbols with the word's own relation are allowed:
+            # (mentions, words, relations * tags).
             same = relation.view(*table.shape, 1, 1) == torch.arange(
                 len(Relation), device=scores.device
             ).view(-1, 1)
@@ -200,7 +206,10 @@ def _probabilities_by_kernels(
 def entropy(
     grammar: Automaton, scores: Tensor, mask: Tensor | None, weights: Tensor | None
 ) -> Tensor:
-    """As `algorithms.entropy`; differentiable, because PyTorch records the sweep."""
+    """Return the entropy over tag sequences; see `algorithms.entropy`.
+
+    PyTorch records the sweep, so the result can be differentiated any number of times.
+    """
     with _unrounded(scores):
         found: Tensor = algorithms.entropy(*_arguments("torch", grammar, scores, mask, weights))
     return found
@@ -214,7 +223,10 @@ def log_partition(
     weights: Tensor | None = None,
     backend: str = "auto",
 ) -> Tensor:
-    """As `algorithms.log_partition`; differentiable once, in scores and weights."""
+    """Return the log-partition; see `algorithms.log_partition`.
+
+    It can be differentiated once, with respect to scores and weights.
+    """
     found: Tensor = _LogPartition.apply(  # type: ignore[no-untyped-call]
         scores, weights, mask, grammar, backend
     )
@@ -222,7 +234,7 @@ def log_partition(
 
 
 class _LogPartition(torch.autograd.Function):
-    """The gradient is the marginals, found by a sweep of their own, not by recording."""
+    """The log-partition; its gradient, the marginals, is computed by a sweep of its own."""
 
     @staticmethod
     def forward(
@@ -251,7 +263,7 @@ class _LogPartition(torch.autograd.Function):
         of_scores = (gradient[:, None, None] * by_tag).to(scores.dtype)
         with _unrounded(scores):
             of_weights = None if by_arc is None else (gradient @ by_arc).to(weights.dtype)
-        if torch.is_grad_enabled():  # a second gradient may be asked for, and would be wrong
+        if torch.is_grad_enabled():  # create_graph=True: a second gradient must raise
             of_scores = _once(of_scores, scores, weights)
             if of_weights is not None:
                 of_weights = _once(of_weights, scores, weights)
@@ -264,7 +276,7 @@ def _once(gradient: Tensor, scores: Tensor, weights: Tensor | None) -> Tensor:
 
 
 class _Once(torch.autograd.Function):
-    """A gradient that depends on scores and weights, but cannot be differentiated."""
+    """A gradient that depends on scores and weights and raises when it is differentiated."""
 
     @staticmethod
     def forward(ctx: Any, gradient: Tensor, scores: Tensor, weights: Tensor | None) -> Tensor:
@@ -273,7 +285,7 @@ class _Once(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         raise DiscotagError(
-            "the log-partition can be differentiated once only; "
+            "the log-partition can only be differentiated once; "
             "leave out create_graph=True, or use entropy, which can be differentiated again"
         )
 
@@ -298,7 +310,7 @@ def _all_marginals(
 
 
 class Fetched:
-    """Tensors on their way to the host."""
+    """Tensors that are being copied to the host."""
 
     def __init__(self, *tensors: Tensor) -> None:
         self._there = [
@@ -312,19 +324,19 @@ class Fetched:
             self._done.record()
 
     def wait(self) -> tuple[npt.NDArray[Any], ...]:
-        """Wait until the tensors have arrived, and return them as arrays."""
+        """Wait until the copies are complete, and return them as arrays."""
         if self._done is not None:
             self._done.synchronize()
         return tuple(each.numpy() for each in self._there)
 
 
 def fetch(*tensors: Tensor) -> Fetched:
-    """Start to copy tensors to the host, without waiting for them."""
+    """Start copying tensors to the host, without waiting for the copies."""
     return Fetched(*tensors)
 
 
 def place(values: npt.NDArray[Any], like: Tensor) -> Tensor:
-    """Return an array as a tensor where `like` is."""
+    """Return an array as a tensor on the device of `like`."""
     return to_device(torch.from_numpy(values), like.device)
 
 
@@ -337,7 +349,7 @@ def _chosen(backend: str, grammar: Automaton, scores: Tensor, weights: Tensor | 
     if backend not in BACKENDS:
         raise InputError(f"backend must be one of {', '.join(BACKENDS)}, got {backend!r}")
     if backend == "triton" and weights is not None:
-        raise InputError("there are no Triton kernels for weights of arcs; use backend='torch'")
+        raise InputError("Triton kernels do not support arc weights; use backend='torch'")
     return choose_backend(grammar, scores, weights) if backend == "auto" else backend
 
 
@@ -348,7 +360,7 @@ def _arguments(
     mask: Tensor | None,
     weights: Tensor | None,
 ) -> tuple[Toolbox, Arrays, Any, Any, Any]:
-    """Toolbox, grammar, scores, mask and weights in the library of a backend."""
+    """Return the arguments of an algorithm, as arrays of the backend's library."""
     if backend == "torch":
         arrays = moved(compile_grammar(grammar, weighted=weights is not None), scores.device)
         return TorchTools(), arrays, scores, mask, weights

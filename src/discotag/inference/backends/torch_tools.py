@@ -1,4 +1,4 @@
-"""PyTorch for the algorithms, on any device."""
+"""The operations of `Toolbox` on PyTorch tensors, on any device."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from discotag.inference.arrays import Arrays, Level, Plan
 T = TypeVar("T")
 
 MATRIX_LIMIT: Final = 1 << 14
-"""Up to so many cells of rows x groups, rows are summed by a matrix product, which is quicker."""
+"""Up to this many rows x groups, rows are summed by a matrix product, which is faster."""
 
 
 class TorchTools:
-    """The operations of `Toolbox`, by PyTorch."""
+    """The operations of `Toolbox` on PyTorch tensors; see there."""
 
     def __init__(self, generator: torch.Generator | None = None) -> None:
         self.generator = generator
@@ -85,7 +85,7 @@ class TorchTools:
         best = fixed.new_full((number,), -torch.inf).scatter_reduce(0, group, fixed, "amax")
         shift = torch.where(best == -torch.inf, 0.0, best)
         sums = values.new_zeros(number).index_add(0, group, (values - shift[group]).exp())
-        # Where nothing is possible the loss is infinite, and its gradient nothing rather than NaN.
+        # If no alternative is possible, the loss is infinite; its gradient is 0 rather than NaN.
         logs = sums.clamp_min(torch.finfo(sums.dtype).tiny).log()
         return torch.where(sums > 0, logs, -torch.inf) + shift
 
@@ -95,7 +95,7 @@ class TorchTools:
         place = torch.arange(len(values), device=values.device)
         rivals = torch.where(fixed == best[group], place, len(values))
         first = rivals.new_full((number,), len(values)).scatter_reduce(0, group, rivals, "amin")
-        return values[first.clamp_max(len(values) - 1)]  # NaN has no place
+        return values[first.clamp_max(len(values) - 1)]  # NaN equals no value
 
     def counting(self, number: int, like: Tensor) -> Tensor:
         return torch.arange(number, device=like.device)
@@ -170,7 +170,7 @@ def to_device(values: Tensor, device: torch.device) -> Tensor:
 @lru_cache(maxsize=256)
 def moved(compiled: T, device: torch.device) -> T:
     """Return a compiled grammar with its arrays as tensors on a device."""
-    # Kept for all calls, so not to be made as tensors of inference mode alone.
+    # The result is cached, so it must be usable outside inference mode too.
     with torch.inference_mode(False):
         return cast(T, _moved(compiled, device))
 

@@ -1,8 +1,8 @@
 """Inference by Triton kernels, of two kinds.
 
-Small grammars are unrolled into the code: one thread a sentence, the values of all states in
-registers, each score read once. Larger ones are read from tables: one program a sentence, one
-thread a state.
+Small grammars are unrolled into the code of a kernel: each thread handles a sentence, holds the
+values of all states in registers and reads each score once. Larger grammars are read from tables:
+each program handles a sentence, and each of its threads a state.
 """
 
 from __future__ import annotations
@@ -22,38 +22,38 @@ from discotag.inference.backends.triton_kernels import best_kernel, sum_kernel
 from discotag.inference.backends.triton_table_kernels import best_table_kernel, sum_table_kernel
 
 MOST_ARCS = {"best": 320, "sum": 150}
-"""Up to so many arcs a kernel is unrolled; beyond, it takes minutes to compile and spills."""
+"""The most arcs of a grammar that is unrolled: more take minutes to compile and spill registers."""
 
 TABLE_BLOCK: Final = 128
-"""Lanes of a program that reads the grammar from tables."""
+"""The number of lanes of a program that reads the grammar from tables."""
 
 BLOCK: Final = 32
-"""Sentences of a program: one warp, so that few sentences still fill many processors."""
+"""The sentences of a program: one warp, so that even a small batch uses many processors."""
 
 GROUP: Final = 4
-"""Words whose scores are fetched together, four numbers an access, while those before are worked
-on; the time to fetch them is what a lone warp would wait for."""
+"""The number of words whose scores are loaded together, four values per access, while the group
+before is computed: a single warp would otherwise wait for memory."""
 
 GROUPED_TAGS: Final = 16
-"""With more tags, the scores of a group of words would not fit into registers."""
+"""The most tags for which words are grouped: scores of more would not fit into registers."""
 
 WITH_MARGINALS: Final = (True,)
-"""The option of `sum_kernel`; it takes long to compile, so its words are not grouped."""
+"""The options of `sum_kernel` for marginals. It takes long to compile, so words are not grouped."""
 
 GROUPED_ARCS: Final = {"best": 200, "sum": 64}
-"""With more arcs, the code for a group of words takes long to compile and gains nothing: the work
-on one word is as long as the wait for the next."""
+"""The most arcs for which words are grouped. With more, the code takes long to compile and is not
+faster: computing one word takes as long as loading the next."""
 
 
 class Unrolled(NamedTuple):
     """A grammar as the constants of a kernel.
 
     Attributes:
-        first: For each state the number of its first arc, and at the end the number of arcs.
-        tag, target: For each arc, sorted by state, then by tag.
-        final: For each state whether a sequence may end there.
-        width: The arcs of the fullest state.
-        bits: How many bits the place of an arc in its fan takes.
+        first: For each state, the index of its first arc; then the number of arcs.
+        tag, target: For each arc, sorted by source state, then by tag.
+        final: For each state, 1 if a sequence may end there, else 0.
+        width: The largest number of arcs that leave a state.
+        bits: The number of bits for the place of an arc in its fan.
     """
 
     states: int
@@ -69,7 +69,7 @@ class Unrolled(NamedTuple):
 
 @lru_cache(maxsize=64)
 def unrolled(grammar: Automaton) -> Unrolled:
-    """The constants of a grammar."""
+    """Return a grammar as the constants of an unrolled kernel."""
     arrays = compile_grammar(grammar)
     sizes = [int((arrays.source == state).sum()) for state in range(arrays.states)]
     first = [sum(sizes[:state]) for state in range(arrays.states + 1)]
@@ -87,8 +87,8 @@ def unrolled(grammar: Automaton) -> Unrolled:
 
 
 def applies(grammar: Automaton) -> bool:
-    """Whether there are kernels for this grammar."""
-    # A state without arcs, as only an empty language has, is not worth a kernel.
+    """Return whether the kernels support this grammar."""
+    # States without arcs, which only the empty language has, are not supported.
     return all(grammar.steps)
 
 
@@ -100,7 +100,8 @@ class Tables(NamedTuple):
     """A grammar as the tables of `triton_table_kernels`.
 
     Attributes:
-        levels: For each level its first entry, its first state, its places and its states.
+        levels: For each level, its first entry, its first state, and its number of places and of
+            states.
         source, tag, state, final: The tables.
         fan_tag, fan_target: For each place and state, as in `Arrays`.
     """
@@ -119,10 +120,10 @@ class Tables(NamedTuple):
 
 @lru_cache(maxsize=64)
 def tables(grammar: Automaton, device: torch.device) -> Tables:
-    """The tables of a grammar on a device."""
+    """Return the tables of a grammar, on a device."""
     arrays = compile_grammar(grammar)
     plan = arrays.plan
-    # From rows counted through old values and levels to states.
+    # Rows, numbered through old values and levels, to states.
     state_of_row = np.empty(arrays.states + len(plan.result), dtype=np.int64)
     state_of_row[: arrays.states] = np.arange(arrays.states)
     state_of_row[plan.result] = arrays.states + np.arange(arrays.states)
@@ -151,7 +152,7 @@ def tables(grammar: Automaton, device: torch.device) -> Tables:
 
 
 def best_tags(grammar: Automaton, scores: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
-    """As `algorithms.best_tags`."""
+    """Return the best tag sequences and their scores; see `algorithms.best_tags`."""
     batch, words, _ = scores.shape
     if not _is_small(grammar, "best"):
         return _best_by_tables(grammar, scores, mask)
@@ -167,17 +168,17 @@ def best_tags(grammar: Automaton, scores: Tensor, mask: Tensor | None) -> tuple[
 
 
 def log_partition(grammar: Automaton, scores: Tensor, mask: Tensor | None) -> Tensor:
-    """As `algorithms.log_partition`."""
+    """Return the log-partition; see `algorithms.log_partition`."""
     if not _is_small(grammar, "sum"):
         return _sum_by_tables(grammar, scores, mask, marginals=False)[1]
     total = scores.new_empty(len(scores), dtype=torch.float32)
-    outputs = (total, total, total)  # nothing is written to the other two
+    outputs = (total, total, total)  # without marginals, only one of them is written
     _launch("sum", unrolled(grammar), scores, mask, outputs, (False,))
     return total
 
 
 def marginals(grammar: Automaton, scores: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
-    """As `algorithms.marginals`, for arcs without weights."""
+    """Return the marginals and the log-partition; see `algorithms.marginals`."""
     if not _is_small(grammar, "sum"):
         return _sum_by_tables(grammar, scores, mask, marginals=True)
     batch, words, tags = scores.shape
@@ -236,13 +237,13 @@ def _sum_by_tables(
 
 
 def _packed(scores: Tensor) -> Tensor:
-    """The scores with those of a sentence in one run of memory."""
+    """Return scores of which those of each sentence are contiguous."""
     scores = scores.detach()
     return scores if scores.stride()[1:] == (scores.shape[2], 1) else scores.contiguous()
 
 
 def _mask_arguments(scores: Tensor, mask: Tensor | None) -> tuple[Tensor, int, int]:
-    """The mask and its strides; without one, anything will do in its place."""
+    """Return the mask and its strides; without a mask, a tensor that the kernels do not read."""
     if mask is None:
         return scores, 0, 0
     row, word = mask.stride()
@@ -285,8 +286,9 @@ def _run(
     numbers: tuple[int, ...],
     constants: tuple[Any, ...],
 ) -> None:
-    """Launch a kernel; one compiled before is found without the search that Triton makes."""
-    # Triton compiles anew for addresses that are no multiples of 16; what is newly made has none.
+    """Launch a kernel; compiled ones are cached here, which is faster than Triton's own lookup."""
+    # Triton compiles another version for addresses that are not multiples of 16. New tensors are
+    # always aligned, so only the scores and the mask matter.
     scores, mask, *_ = tensors
     aligned = (scores.data_ptr() % 16 == 0, mask.data_ptr() % 16 == 0)
     key = (version, aligned, max(numbers) < 1 << 31, scores.device)
@@ -294,7 +296,7 @@ def _run(
     if compiled is not None:
         compiled[(programs, 1, 1)](*tensors, *numbers, *constants)
     else:
-        # The interpreter compiles nothing and returns nothing.
+        # Triton's interpreter returns None, which is cached but never used.
         _compiled[key] = kernel[(programs,)](*tensors, *numbers, *constants, num_warps=warps)
 
 
@@ -303,7 +305,7 @@ _compiled: dict[tuple[object, ...], Any] = {}
 
 @lru_cache(maxsize=64)
 def _fans(grammar: Automaton, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Tag and target by place and state, (places, states), padding 0."""
+    """Return the tags and the targets of arcs, each (places, states), padded with 0."""
     arrays = compile_grammar(grammar)
     tag = arrays.fan_tag % arrays.tags
     return tuple(  # type: ignore[return-value]

@@ -1,7 +1,7 @@
-"""Triton kernels over an unrolled grammar: a program is a block of sentences, a lane one sentence.
+"""Triton kernels with an unrolled grammar: a program is a block of sentences, a lane one sentence.
 
-Capital letters are constants, see `triton_backend.Unrolled`; what has one value for each state or
-tag is a tuple of tensors, so that it lives in registers.
+Names in capitals are compile-time constants; see `triton_backend.Unrolled`. Values per state or per
+tag are tuples of tensors, which Triton keeps in registers.
 """
 
 import triton
@@ -10,7 +10,7 @@ import triton.language as tl
 
 @triton.jit
 def _load(start, stride, here, SIZE: tl.constexpr):
-    """SIZE numbers of each lane, `stride` apart."""
+    """Load SIZE values for each lane, `stride` apart."""
     found = ()
     for k in tl.static_range(SIZE):
         found = found + (tl.load(start + k * stride, mask=here, other=0.0),)
@@ -21,10 +21,10 @@ def _load(start, stride, here, SIZE: tl.constexpr):
 def _load_scores(
     row, offset, limit, here, SIZE: tl.constexpr, ALIGNED: tl.constexpr, PARTIAL: tl.constexpr
 ):
-    """SIZE scores of each lane from an offset on.
+    """Load SIZE scores for each lane, from an offset on.
 
-    ALIGNED: rows begin at multiples of four, and four are read in one access. PARTIAL: there may be
-    fewer, up to `limit`, and the rest are 0.
+    ALIGNED: rows begin at multiples of four, so four scores are read per access. PARTIAL: scores
+    from `limit` on do not exist and are set to 0.
     """
     found = ()
     none = here.to(tl.int32) * 0
@@ -47,14 +47,14 @@ def _load_scores(
 
 @triton.jit
 def _lanes(batch, BLOCK: tl.constexpr):
-    """The sentence of each lane, and whether there is one."""
+    """Return the sentence of each lane, and whether it exists."""
     row = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     return row, row < batch
 
 
 @triton.jit
 def _row(scores, row, stride, ALIGNED: tl.constexpr):
-    """Where the scores of each lane's sentence begin; ALIGNED: `stride` counts fours."""
+    """Return where the scores of each lane's sentence begin; if ALIGNED, `stride` counts fours."""
     if ALIGNED:
         return scores + row * (stride * 4)
     else:
@@ -63,7 +63,7 @@ def _row(scores, row, stride, ALIGNED: tl.constexpr):
 
 @triton.jit
 def _given(mask, row, mask_row, mask_word, word, words, here, MASKED: tl.constexpr):
-    """Whether the lane's sentence has this word, and the word the mask."""
+    """Return whether the lane's sentence has this word and it is not masked out."""
     found = here & (word + row * 0 < words)
     if MASKED:
         found = found & (
@@ -74,7 +74,7 @@ def _given(mask, row, mask_row, mask_word, word, words, here, MASKED: tl.constex
 
 @triton.jit
 def _ends(STATES: tl.constexpr, FINAL: tl.constexpr, BLOCK: tl.constexpr):
-    """The values after the last word, state by state."""
+    """Return the values of all states after the last word."""
     found = ()
     for state in tl.static_range(STATES):
         if FINAL[state] == 1:
@@ -86,7 +86,7 @@ def _ends(STATES: tl.constexpr, FINAL: tl.constexpr, BLOCK: tl.constexpr):
 
 @triton.jit
 def _kept(given, new, old, SIZE: tl.constexpr):
-    """The new values where the word has the mask, else the old ones."""
+    """Return the new values where the word is given, else the old values."""
     found = ()
     for k in tl.static_range(SIZE):
         found = found + (tl.where(given, new[k], old[k]),)
@@ -133,6 +133,11 @@ def best_kernel(
     CHUNKS: tl.constexpr,
     BLOCK: tl.constexpr,
 ):
+    """Store the best tags in `tags` and their scores in `best`.
+
+    `pointers` is scratch memory for the places of the best arcs: BITS per state, PER_CHUNK states
+    in an integer, CHUNKS integers per word.
+    """
     row, here = _lanes(batch, BLOCK)
     wide = tl.zeros([BLOCK], tl.int64) + batch  # offsets may go beyond 32 bits
     mine = _row(scores, row, stride, ALIGNED)
@@ -142,7 +147,7 @@ def best_kernel(
     now = _load_scores(mine, last * (GROUP * TAGS), limit, here, GROUP * TAGS, ALIGNED, PARTIAL)
     for step in range(last + 1):
         group = last - step
-        # The scores of the next words are on their way while these are worked on.
+        # Load the scores of the next group while this one is computed.
         next_group = tl.maximum(group - 1, 0)
         ahead = _load_scores(
             mine, next_group * (GROUP * TAGS), limit, here, GROUP * TAGS, ALIGNED, PARTIAL
@@ -164,7 +169,7 @@ def best_kernel(
                             now[(GROUP - 1 - k) * TAGS + TAG[FIRST[state] + n]]
                             + values[TARGET[FIRST[state] + n]]
                         )
-                        better = value > highest  # of equal ones the first, the lower tag, stays
+                        better = value > highest  # of equal values, keep the lower tag
                         highest = tl.where(better, value, highest)
                         place = tl.where(better, n, place)
                 new = new + (highest,)
@@ -224,9 +229,9 @@ def sum_kernel(
     MARGINALS: tl.constexpr,
     BLOCK: tl.constexpr,
 ):
-    """The log-partition, and with MARGINALS the probability of each tag of each word in `found`.
+    """Store the log-partition in `total`; with MARGINALS, store the marginals in `found`.
 
-    For these the probability of states flows from the first word on; see `algorithms.marginals`.
+    See `algorithms.marginals` for how they are computed.
     """
     row, here = _lanes(batch, BLOCK)
     wide = tl.zeros([BLOCK], tl.int64) + batch

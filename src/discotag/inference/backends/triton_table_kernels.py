@@ -1,12 +1,13 @@
 """Triton kernels for grammars too large to unroll: a program is one sentence, a lane one state.
 
-The grammar is read from tables, level by level as in `arrays.Plan`. Values lie in memory, a row of
-states for each word and one for the end, because lanes read what other lanes wrote.
+The grammar is read from tables, level by level as in `arrays.Plan`. Values are kept in memory, a
+row of states for each word and one for the end, because lanes read what other lanes wrote.
 
-    source  (places, states of a level) for each level, one after the other: a state after the
-            word, or STATES and more for one whose value before it an earlier level has found
-    tag     alike: TAGS for padding, TAGS + 1 for nothing
-    state   the states of each level, one after the other
+    source  (places, states of the level) for each level, concatenated: a state, whose value after
+            the word is used, or STATES + a state, whose value before the word is used, which an
+            earlier level has computed
+    tag     in the same layout: TAGS for padding, TAGS + 1 for no tag
+    state   the states of all levels, concatenated
 """
 
 import triton
@@ -15,10 +16,13 @@ import triton.language as tl
 
 @triton.jit
 def _arc(values, scores, source, tag, entry, live, STATES: tl.constexpr, TAGS: tl.constexpr):
-    """Value, source and tag of the arcs at these entries; `values` are those before the word."""
+    """Return value, source and tag of the arcs at these entries of the tables.
+
+    `values` is the row of the values before the word.
+    """
     origin = tl.load(source + entry, mask=live, other=0)
     number = tl.load(tag + entry, mask=live, other=TAGS)
-    # The row of the next word follows that of this one.
+    # The values after the word are in the next row.
     place = tl.where(origin < STATES, origin + STATES, origin - STATES)
     value = tl.load(values + place, mask=live, other=float("-inf"))
     score = tl.load(scores + number, mask=number < TAGS, other=0.0).to(tl.float32)
@@ -44,7 +48,7 @@ def _sweep(
     MASKED: tl.constexpr,
     BLOCK: tl.constexpr,
 ):
-    """Fill the rows of values from the last to the first."""
+    """Compute the rows of values, from the last to the first."""
     lanes = tl.arange(0, BLOCK)
     for tile in range(0, STATES, BLOCK):
         here = tile + lanes
@@ -112,7 +116,10 @@ def best_table_kernel(
     MASKED: tl.constexpr,
     BLOCK: tl.constexpr,
 ):
-    """The best tags; WIDTH is the least power of two that holds the PLACES of a fan."""
+    """Store the best tags in `tags` and their score in `best`.
+
+    PLACES is the size of a fan, WIDTH the next power of two.
+    """
     sentence = tl.program_id(0).to(tl.int64)
     scores += sentence * stride
     values += sentence * (words + 1) * STATES
@@ -131,7 +138,7 @@ def best_table_kernel(
         score = tl.load(scores + word * TAGS + number, mask=number < TAGS, other=0.0)
         value = tl.load(values + (word + 1) * STATES + target) + score.to(tl.float32)
         value = tl.where(number == TAGS, float("-inf"), value)
-        # The first place of the highest value: argmax alone leaves open what it does with ties.
+        # The first place with the highest value; tl.argmax does not define which one it returns.
         place = tl.min(tl.where(value == tl.max(value, 0), places, WIDTH - 1), 0)
         chosen = tl.sum(tl.where(places == place, number, 0), 0)
         onward = tl.sum(tl.where(places == place, target, 0), 0)
@@ -168,9 +175,10 @@ def sum_table_kernel(
     MASKED: tl.constexpr,
     BLOCK: tl.constexpr,
 ):
-    """The log-partition, and with MARGINALS what flows along arcs; see `algorithms.marginals`.
+    """Store the log-partition in `total`; with MARGINALS, add the marginals to `found`.
 
-    `pools` are two rows of states for each sentence, `found` must be 0.
+    `pools` is scratch memory, two rows of states for each sentence; `found` must be 0. See
+    `algorithms.marginals` for how marginals are computed.
     """
     sentence = tl.program_id(0).to(tl.int64)
     scores += sentence * stride
@@ -196,7 +204,7 @@ def sum_table_kernel(
             if MASKED:
                 given = tl.load(mask + word * mask_word) != 0
             tl.debug_barrier()
-            # Reads go past the nearest cache, which does not see what atomic_add does.
+            # Reads bypass the L1 cache, which does not see the results of atomic_add.
             for tile in range(0, STATES, BLOCK):
                 here = tile + lanes
                 kept = tl.load(now + here, mask=here < STATES, other=0.0, cache_modifier=".cg")
