@@ -113,8 +113,8 @@ def work(job: Job, data: Path, encoder: str, rate: float, epochs: int, runs: Pat
         objective=job.objective,
         slots=slots,
         gap_mentions=gap_mentions,
-        rate=rate,
-        epochs=epochs,
+        learning_rate=rate,
+        num_train_epochs=epochs,
         seed=job.seed,
         **CORPORA[job.corpus],
     )

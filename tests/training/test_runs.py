@@ -18,7 +18,7 @@ from discotag.training.settings import Settings, make_settings
 from learnable import CROSSED, SENTENCES, learnable_encoder, sentence, write_jsonl
 from locks import held
 
-FAST = {"epochs": 40, "rate": 5e-3, "batch_size": 2, "dropout": 0.1}
+FAST = {"num_train_epochs": 40, "learning_rate": 5e-3, "batch_size": 2, "dropout": 0.1}
 KILL = """
 import os, signal
 from discotag.training import checkpoints
@@ -144,12 +144,12 @@ def test_a_finished_run_and_other_settings_and_data_get_one_line(place, uninterr
     with pytest.raises(RunError, match="holds a finished run; give another folder"):
         run(sources, _settings(place), uninterrupted, Silent())
     digests = runs.find_digests(sources, _settings(place))
-    runs.claim(tmp_path / "run", _settings(place, rate=1.0), digests, write=True)
+    runs.claim(tmp_path / "run", _settings(place, learning_rate=1.0), digests, write=True)
     runs.claim(tmp_path / "run", _settings(place), digests, write=True)  # not begun yet
     (tmp_path / "run" / "checkpoints" / "seed-1" / "checkpoint-3").mkdir(parents=True)
     runs.claim(tmp_path / "run", _settings(place), digests, write=True)
-    with pytest.raises(RunError, match=r"other settings \(rate was 0\.005\); give"):
-        run(sources, _settings(place, rate=1e-3), tmp_path / "run", Silent())
+    with pytest.raises(RunError, match=r"other settings \(learning_rate was 0\.005\); give"):
+        run(sources, _settings(place, learning_rate=1e-3), tmp_path / "run", Silent())
     other = write_jsonl(SENTENCES[:2], tmp_path / "other.jsonl")
     with pytest.raises(RunError, match=r"other data \(dev\); give"):
         run(Sources(sources.train, other), _settings(place), tmp_path / "run", Silent())
@@ -188,7 +188,7 @@ def test_a_disk_that_is_full_later_ends_in_one_line(place, tmp_path, monkeypatch
         monkeypatch.setattr(Trainer, "_save_checkpoint", full)
     sources = Sources(place / "train.jsonl", place / "train.jsonl")
     with pytest.raises(RunError, match=r"disk may be full \(No space left .*; the run can go on"):
-        run(sources, _settings(place, epochs=1), tmp_path / "run", Silent())
+        run(sources, _settings(place, num_train_epochs=1), tmp_path / "run", Silent())
 
 
 def test_a_bar_is_taken_down_whatever_happens(place, tmp_path):
@@ -220,10 +220,14 @@ def test_a_model_is_continued_from_its_weights(place, tmp_path, arc_weights):
     from safetensors.torch import load_file
 
     sources = Sources(place / "train.jsonl", place / "train.jsonl")
-    first = _settings(place, epochs=2, slots=3, gap_mentions=True, arc_weights=arc_weights)
+    first = _settings(
+        place, num_train_epochs=2, slots=3, gap_mentions=True, arc_weights=arc_weights
+    )
     run(sources, first, tmp_path / "first", Silent())
     start = tmp_path / "first" / "model"
-    settings = make_settings(None, {"from_model": str(start), "epochs": 1, "rate": 1e-9, "seed": 7})
+    settings = make_settings(
+        None, {"from_model": str(start), "num_train_epochs": 1, "learning_rate": 1e-9, "seed": 7}
+    )
     figures = run(sources, settings, tmp_path / "next", Silent())
     before, after = (
         load_file(each / "model.safetensors") for each in (start, tmp_path / "next/model")
@@ -262,7 +266,7 @@ def test_a_model_that_has_changed_is_other_data(place, tmp_path):
 
     copy_model(BUNDLED, tmp_path / "model")
     sources = Sources(place / "train.jsonl", place / "train.jsonl")
-    settings = make_settings(None, {"from_model": str(tmp_path / "model"), "epochs": 1})
+    settings = make_settings(None, {"from_model": str(tmp_path / "model"), "num_train_epochs": 1})
     out = tmp_path / "run"
     runs.claim(out, settings, runs.find_digests(sources, settings), write=True)
     (out / "checkpoints" / "seed-1" / "checkpoint-3").mkdir(parents=True)
@@ -296,7 +300,7 @@ def test_labels_that_the_model_to_continue_from_does_not_know(place, tmp_path):
     settings = make_settings(None, {"from_model": "bundled"})
     message = (
         r"mixed\.jsonl: has mentions of Drug, but the model to continue from knows only ADR; "
-        "--label ADR leaves the others out$"
+        "--labels ADR leaves the others out$"
     )
     for sources in (Sources(mixed, known), Sources(known, mixed), Sources(known, known, mixed)):
         with pytest.raises(DiscotagError, match=message):
@@ -304,7 +308,7 @@ def test_labels_that_the_model_to_continue_from_does_not_know(place, tmp_path):
 
 
 def test_several_seeds_keep_the_best(place, tmp_path):
-    settings = _settings(place, seeds=2, epochs=4, rate=2e-3)
+    settings = _settings(place, num_seeds=2, num_train_epochs=4, learning_rate=2e-3)
     sources = Sources(place / "train.jsonl", place / "train.jsonl", place / "train.jsonl")
     left = []
 
@@ -323,7 +327,7 @@ def test_several_seeds_keep_the_best(place, tmp_path):
 
 
 def test_killed_at_the_very_end_it_trains_nothing_again(place, tmp_path, monkeypatch):
-    settings = _settings(place, epochs=2)
+    settings = _settings(place, num_train_epochs=2)
     sources = Sources(place / "train.jsonl", place / "train.jsonl")
     with monkeypatch.context() as patch:
         patch.setattr(runs, "_finish", lambda *_: {})
@@ -337,7 +341,7 @@ def test_killed_at_the_very_end_it_trains_nothing_again(place, tmp_path, monkeyp
 
 
 def test_two_processes_have_the_loss_curve_of_one(place, tmp_path):
-    settings = _settings(place, dropout=0.0, epochs=6)
+    settings = _settings(place, dropout=0.0, num_train_epochs=6)
     sources = Sources(place / "train.jsonl", place / "train.jsonl")
     alone = run(sources, settings, tmp_path / "one", Silent())
     program = tmp_path / "program.py"

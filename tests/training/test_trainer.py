@@ -6,17 +6,18 @@ from discotag import Mention, Scheme, Sentence
 from discotag.errors import DiscotagError
 from discotag.model.config import ModelConfig
 from discotag.model.network import Network
+from discotag.model.objectives import Objective
 from discotag.training.batching import Loader
 from discotag.training.evaluation import evaluate, predict
 from discotag.training.examples import make_examples
 from discotag.training.losses import Learner
 from discotag.training.runs import make_network
-from discotag.training.settings import OBJECTIVES, Settings
+from discotag.training.settings import Settings
 from discotag.training.teachers import teach
 from discotag.training.trainer import DivergedError, best_of, fit, make_terms
 from learnable import CROSSED, SENTENCES, learnable_encoder, sentence
 
-FAST = {"epochs": 20, "rate": 5e-3, "batch_size": 2, "dropout": 0.0}
+FAST = {"num_train_epochs": 20, "learning_rate": 5e-3, "batch_size": 2, "dropout": 0.0}
 
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -31,7 +32,7 @@ def _network(settings, seed=1):
     return make_network(settings, settings.scheme(("ADR",)), seed)
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("objective", Objective)
 def test_every_objective_learns_by_heart(encoder, objective):
     settings = Settings(encoder=str(encoder), objective=objective, **FAST)
     network = _network(settings)
@@ -90,7 +91,7 @@ def test_a_loss_that_is_no_number_ends_at_once_in_one_line(encoder):
     with torch.no_grad():
         network.linear.bias.fill_(float("inf"))
     examples = make_examples(network, SENTENCES, settings)
-    message = r"^the loss is nan after 0 steps; a lower rate than 0\.005 may help$"
+    message = r"^the loss is nan after 0 steps; a lower learning_rate than 0\.005 may help$"
     with pytest.raises(DivergedError, match=message):
         fit(network, examples, SENTENCES, settings, seed=1)
     assert network.layer.check  # for whoever predicts with it
@@ -113,7 +114,9 @@ def test_where_looking_at_each_loss_is_dear_the_end_of_an_epoch_tells(encoder, m
     network = _network(settings)
     examples = make_examples(network, SENTENCES, settings)
     monkeypatch.setattr(trainer.Companion, "on_step_end", lambda *_, **__: None)
-    with pytest.raises(DivergedError, match=r"^the loss is nan after 3 steps; a lower rate"):
+    with pytest.raises(
+        DivergedError, match=r"^the loss is nan after 3 steps; a lower learning_rate"
+    ):
         fit(network, examples, SENTENCES, settings, seed=1)
 
 
@@ -152,7 +155,7 @@ def test_gold_and_teachers_are_mixed_by_weight(encoder, weight):
     marginals = network.layer.marginals(torch.randn(1, 4, len(scheme.tags)))
     teacher = marginals[0].numpy().astype(np.float16)
     gold = Sentence(("pain", "in", "my", "arms"), (Mention("ADR", ((0, 1), (3, 4))),))
-    settings = Settings(distil_weight=weight)
+    settings = Settings(teacher_weight=weight)
 
     def loss(labelled, unlabelled, teacher):
         examples = make_examples(

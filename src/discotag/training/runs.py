@@ -163,7 +163,7 @@ def _run(
     # Looked for at once: when all are done, the first process will soon remove their folders.
     folders = {
         seed: out / CHECKPOINTS / f"seed-{seed}"
-        for seed in range(settings.seed, settings.seed + settings.seeds)
+        for seed in range(settings.seed, settings.seed + settings.num_seeds)
     }
     pending = {seed: each for seed, each in folders.items() if not (each / RESULT).exists()}
     known = () if config is None else config.scheme.labels
@@ -222,7 +222,7 @@ def find_digests(sources: Sources, settings: Settings) -> dict[str, list[str]]:
         "unlabelled": list(sources.unlabelled),
         "lexicon": [Path(settings.lexicon)] if settings.lexicon else [],
     }
-    models = {"distil": [find_model(path) for path in sources.teachers]}
+    models = {"teachers": [find_model(path) for path in sources.teachers]}
     if settings.from_model:
         models["from_model"] = [find_model(settings.from_model)]
     elif encoder := find_folder(settings.encoder, ENCODER_NAME):
@@ -236,7 +236,7 @@ def _taught(sources: Sources, settings: Settings, material: Material) -> tuple[A
     """What teachers say of all sentences, and the sentences that only they know."""
     if not sources.teachers:
         if sources.unlabelled:
-            raise InputError("unlabelled text needs a teacher: give --distil too")
+            raise InputError("unlabelled text needs a teacher: give --teachers too")
         return None, []
     if settings.arc_weights:
         raise InputError("a network with weights on arcs cannot learn from teachers")
@@ -305,7 +305,7 @@ def _train_seed(
     started = monotonic()
     network = make_network(settings, material.scheme, seed)
     if main:
-        check_room(out, sum(each.numel() for each in network.parameters()), settings.seeds)
+        check_room(out, sum(each.numel() for each in network.parameters()), settings.num_seeds)
         folder.mkdir(parents=True, exist_ok=True)
     examples = make_examples(
         network, material.train, settings, unlabelled=unlabelled, teacher=teacher

@@ -23,7 +23,6 @@ from discotag.errors import DiscotagError, InputError
 from discotag.evaluation import SLICES
 from discotag.mentions import Sentence
 from discotag.model.network import Network
-from discotag.model.objectives import Objective
 from discotag.training import checkpoints
 from discotag.training.batching import Examples, Loader
 from discotag.training.evaluation import as_data, evaluate
@@ -84,10 +83,10 @@ def make_terms(settings: Settings, *, taught: bool) -> list[Term]:
         settings: The settings.
         taught: Whether there are teachers to learn from.
     """
-    objective = Objective(settings.objective)
+    objective = settings.objective
     if not taught:
         return [GoldTerm(objective)]
-    share = settings.distil_weight
+    share = settings.teacher_weight
     return [GoldTerm(objective, 1 - share), TeacherTerm(share)]
 
 
@@ -136,7 +135,9 @@ def fit(
                 f"{arguments.world_size} processes cannot share {len(examples)} sentences in "
                 f"batches of {settings.batch_size}; use larger batches or fewer processes"
             )
-        arguments.warmup_steps = round(settings.warmup * len(loader) * settings.epochs)
+        arguments.warmup_steps = round(
+            settings.warmup_ratio * len(loader) * settings.num_train_epochs
+        )
         trainer = TaggerTrainer(
             model=Learner(network, make_terms(settings, taught=examples.teacher is not None)),
             args=arguments,
@@ -154,7 +155,7 @@ def fit(
         trainer.folder = folder
         checked, network.layer.check = network.layer.check, False  # it would make a GPU wait
         try:
-            return trainer.fit(settings.epochs)
+            return trainer.fit(settings.num_train_epochs)
         except torch.OutOfMemoryError:
             raise DiscotagError(
                 "the memory of the GPU is too small for this training; use smaller batches"
@@ -174,12 +175,12 @@ def _arguments(settings: Settings, seed: int, folder: Path, resumable: bool) -> 
     several = int(os.environ.get("WORLD_SIZE", "1")) > 1  # set by torchrun
     arguments = TrainingArguments(
         output_dir=str(folder),
-        num_train_epochs=settings.epochs,
+        num_train_epochs=settings.num_train_epochs,
         per_device_train_batch_size=settings.batch_size,
-        learning_rate=settings.rate,
+        learning_rate=settings.learning_rate,
         lr_scheduler_type="cosine",
         weight_decay=settings.weight_decay,
-        max_grad_norm=settings.gradient_norm,
+        max_grad_norm=settings.max_grad_norm,
         optim="adamw_torch" if on_cpu else "adamw_torch_fused",
         bf16=uses_bf16(settings),
         use_cpu=on_cpu,
@@ -307,7 +308,7 @@ class Companion(TrainerCallback):
     def on_epoch_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Save only now and then, if so set."""
         epoch = round(state.epoch)
-        due = epoch % self.settings.checkpoint_every == 0 or epoch == self.settings.epochs
+        due = epoch % self.settings.checkpoint_every == 0 or epoch == self.settings.num_train_epochs
         control.should_save = control.should_save and due
 
     def on_log(self, args: Any, state: Any, control: Any, **_: Any) -> None:
@@ -345,7 +346,7 @@ def check_loss(loss: float, args: Any, state: Any) -> None:
     """Raise `DivergedError` if a loss is infinite or not a number."""
     if not math.isfinite(loss):
         raise DivergedError(
-            f"the loss is {loss} after {state.global_step} steps; a lower rate than "
+            f"the loss is {loss} after {state.global_step} steps; a lower learning_rate than "
             f"{args.learning_rate} may help"
         )
 
