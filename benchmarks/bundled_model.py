@@ -117,10 +117,11 @@ def polish(data: Path, before: Path, out: Path, settings: Settings, posts: list[
 
     from discotag.model.network import Network
     from discotag.training.data import read_sentences
+    from discotag.training.epochs import best_of
     from discotag.training.examples import make_examples
     from discotag.training.progress import Lines
     from discotag.training.teachers import teach
-    from discotag.training.trainer import best_of, fit
+    from discotag.training.trainer import fit
 
     if (out / "model.safetensors").exists():
         return

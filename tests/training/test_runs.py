@@ -10,11 +10,14 @@ import torch
 
 from discotag.errors import DiscotagError
 from discotag.prediction.tagger import Tagger
-from discotag.training import runs
+from discotag.training import run_folder, runs
 from discotag.training.checkpoints import COMPLETE, last_complete, remove_torn
+from discotag.training.initial_network import make_network
 from discotag.training.progress import Silent
-from discotag.training.runs import RunError, Sources, run
+from discotag.training.run_folder import RunError, claim
+from discotag.training.runs import run
 from discotag.training.settings import Settings, make_settings
+from discotag.training.sources import Sources, find_digests
 from learnable import CROSSED, SENTENCES, learnable_encoder, sentence, write_jsonl
 from locks import held
 
@@ -40,8 +43,9 @@ from pathlib import Path
 import torch
 torch.set_num_threads(1)
 from discotag.training.progress import Silent
-from discotag.training.runs import Sources, run
+from discotag.training.runs import run
 from discotag.training.settings import Settings
+from discotag.training.sources import Sources
 train, out, settings = sys.argv[1:]
 run(Sources(Path(train), Path(train)), Settings(**json.loads(settings)), Path(out), Silent())
 """
@@ -141,13 +145,13 @@ def test_a_torn_checkpoint_does_not_count(tmp_path):
 
 def test_a_finished_run_and_other_settings_and_data_get_one_line(place, uninterrupted, tmp_path):
     sources = Sources(place / "train.jsonl", place / "train.jsonl")
-    with pytest.raises(RunError, match="holds a finished run; give another folder"):
+    with pytest.raises(RunError, match="contains a finished run; give another folder"):
         run(sources, _settings(place), uninterrupted, Silent())
-    digests = runs.find_digests(sources, _settings(place))
-    runs.claim(tmp_path / "run", _settings(place, learning_rate=1.0), digests, write=True)
-    runs.claim(tmp_path / "run", _settings(place), digests, write=True)  # not begun yet
+    digests = find_digests(sources, _settings(place))
+    claim(tmp_path / "run", _settings(place, learning_rate=1.0), digests, write=True)
+    claim(tmp_path / "run", _settings(place), digests, write=True)  # not begun yet
     (tmp_path / "run" / "checkpoints" / "seed-1" / "checkpoint-3").mkdir(parents=True)
-    runs.claim(tmp_path / "run", _settings(place), digests, write=True)
+    claim(tmp_path / "run", _settings(place), digests, write=True)
     with pytest.raises(RunError, match=r"other settings \(learning_rate was 0\.005\); give"):
         run(sources, _settings(place, learning_rate=1e-3), tmp_path / "run", Silent())
     other = write_jsonl(SENTENCES[:2], tmp_path / "other.jsonl")
@@ -155,9 +159,9 @@ def test_a_finished_run_and_other_settings_and_data_get_one_line(place, uninterr
         run(Sources(sources.train, other), _settings(place), tmp_path / "run", Silent())
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").write_text("mine")
-    with pytest.raises(RunError, match="is not empty and holds no run"):
+    with pytest.raises(RunError, match="contains files that are not of a run"):
         run(sources, _settings(place), tmp_path / "full", Silent())
-    with pytest.raises(RunError, match="there is no such file"):
+    with pytest.raises(DiscotagError, match="there is no such file"):
         run(Sources(tmp_path / "no", tmp_path / "no"), _settings(place), tmp_path / "n", Silent())
 
 
@@ -167,8 +171,8 @@ def test_a_full_disk_and_an_unwritable_folder_are_noticed_before(place, tmp_path
     with pytest.raises(RunError, match="cannot be written to"):
         run(sources, _settings(place), tmp_path / "file" / "run", Silent())
     full = SimpleNamespace(total=9, used=9, free=0)
-    monkeypatch.setattr(runs.shutil, "disk_usage", lambda path: full)
-    with pytest.raises(RunError, match=r"needs 0\.0 GB of disk, and 0\.0 GB are free"):
+    monkeypatch.setattr(run_folder.shutil, "disk_usage", lambda path: full)
+    with pytest.raises(RunError, match=r"needs 0\.0 GB of disk space, but only 0\.0 GB are"):
         run(sources, _settings(place), tmp_path / "run", Silent())
 
 
@@ -187,7 +191,9 @@ def test_a_disk_that_is_full_later_ends_in_one_line(place, tmp_path, monkeypatch
     else:
         monkeypatch.setattr(Trainer, "_save_checkpoint", full)
     sources = Sources(place / "train.jsonl", place / "train.jsonl")
-    with pytest.raises(RunError, match=r"disk may be full \(No space left .*; the run can go on"):
+    with pytest.raises(
+        RunError, match=r"disk may be full \(No space left .*; the same command continues"
+    ):
         run(sources, _settings(place, num_train_epochs=1), tmp_path / "run", Silent())
 
 
@@ -210,7 +216,7 @@ def test_a_bar_is_taken_down_whatever_happens(place, tmp_path):
 def test_development_data_without_mentions_is_refused(place, tmp_path):
     other = sentence("pain in my arms", [(0, 1)], label="X")
     dev = write_jsonl([SENTENCES[-1], other], tmp_path / "dev.jsonl")
-    with pytest.raises(DiscotagError, match=r"dev\.jsonl: it has no mention of ADR to choose"):
+    with pytest.raises(DiscotagError, match=r"dev\.jsonl: it has no mention of ADR, so the"):
         run(Sources(place / "train.jsonl", dev), _settings(place), tmp_path / "run", Silent())
 
 
@@ -248,7 +254,6 @@ def test_a_model_is_continued_from_its_weights(place, tmp_path, arc_weights):
 
 def test_the_bundled_model_is_continued_from_its_weights():
     from discotag import load
-    from discotag.training.runs import make_network
 
     settings = make_settings(None, {"from_model": "bundled"})
     network = make_network(settings, settings.scheme(("ADR",)), 1)
@@ -268,14 +273,14 @@ def test_a_model_that_has_changed_is_other_data(place, tmp_path):
     sources = Sources(place / "train.jsonl", place / "train.jsonl")
     settings = make_settings(None, {"from_model": str(tmp_path / "model"), "num_train_epochs": 1})
     out = tmp_path / "run"
-    runs.claim(out, settings, runs.find_digests(sources, settings), write=True)
+    claim(out, settings, find_digests(sources, settings), write=True)
     (out / "checkpoints" / "seed-1" / "checkpoint-3").mkdir(parents=True)
-    runs.claim(out, settings, runs.find_digests(sources, settings), write=True)
+    claim(out, settings, find_digests(sources, settings), write=True)
     (tmp_path / "model" / "README.md").write_text("said otherwise")  # changes no training
-    runs.claim(out, settings, runs.find_digests(sources, settings), write=True)
+    claim(out, settings, find_digests(sources, settings), write=True)
     tokenizer = tmp_path / "model" / "tokenizer.json"
     tokenizer.write_text(tokenizer.read_text() + " ")
-    with pytest.raises(RunError, match=r"holds a run with other data \(from_model\)"):
+    with pytest.raises(RunError, match=r"contains a run with other data \(from_model\)"):
         run(sources, settings, out, Silent())
 
 
@@ -285,11 +290,11 @@ def test_an_encoder_and_a_lexicon_that_have_changed_are_other_data(place, tmp_pa
     lexicon.write_text("# discotag lexicon 1\narm\n")
     sources = Sources(place / "train.jsonl", place / "train.jsonl")
     settings = Settings(encoder=str(tmp_path / "encoder"), lexicon=str(lexicon))
-    before = runs.find_digests(sources, settings)
+    before = find_digests(sources, settings)
     lexicon.write_text("# discotag lexicon 1\nknee\n")
     config = tmp_path / "encoder" / "config.json"
     config.write_text(config.read_text() + " ")
-    after = runs.find_digests(sources, settings)
+    after = find_digests(sources, settings)
     assert {name for name in before if before[name] != after[name]} == {"encoder", "lexicon"}
 
 

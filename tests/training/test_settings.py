@@ -3,7 +3,7 @@ import json
 import pytest
 
 from discotag.model.objectives import Objective
-from discotag.training.runs import find_continued
+from discotag.training.initial_network import find_continued
 from discotag.training.settings import Settings, SettingsError, describe, make_settings
 
 

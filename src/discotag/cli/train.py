@@ -14,6 +14,7 @@ from discotag.cli.messages import Interrupted
 from discotag.cli.setting_options import takes_settings
 from discotag.errors import DiscotagError
 from discotag.training.settings import TEACHERS, make_settings
+from discotag.training.sources import Sources
 
 
 @takes_settings()
@@ -68,7 +69,7 @@ def train(
     try:
         settings = make_settings(config, options)
         from discotag.training.progress import listener
-        from discotag.training.runs import Sources, run
+        from discotag.training.runs import run
     except ModuleNotFoundError as error:
         raise DiscotagError(f"training needs {error.name}: pip install 'discotag[train]'") from None
 
