@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from discotag import corpora
 from discotag.errors import InputError
 from discotag.lexicon import Lexicon
 from discotag.mentions import Mention, Sentence
@@ -61,6 +60,8 @@ def read_sentences(
         InputError: The corpus cannot be read, has no sentence, or has mentions of labels that
             are not known.
     """
+    from discotag import corpora  # needs packages that training on sentences does not
+
     sentences = [
         _clean(sentence, labels)
         for document in corpora.read(path)

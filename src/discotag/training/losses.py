@@ -14,7 +14,7 @@ To add a term, such as a second objective or a head that exists in training only
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Self
@@ -60,9 +60,8 @@ class Step:
     @cached_property
     def gold(self) -> GoldBatch:
         """The gold taggings of the batch."""
-        entries = dict(self.batch["gold"])
-        row, group_row = entries.pop("row"), entries.pop("group_row")
-        return GoldBatch(row, Gold(**entries), group_row)
+        gold = Gold(*(self.batch[f"gold_{name}"] for name in Gold._fields))
+        return GoldBatch(self.batch["gold_row"], gold, self.batch["gold_group_row"])
 
 
 class Term(nn.Module, ABC):
@@ -166,6 +165,22 @@ class Learner(nn.Module):
         self.network = network
         self.terms = nn.ModuleList(terms)
 
+        self._parameters_listed = list(super().parameters())
+
+    def parameters(self, recurse: bool = True) -> Iterator[nn.Parameter]:
+        """Return all parameters, which are listed once.
+
+        The trainer asks for them several times per step, and to walk through the modules takes
+        about a millisecond of the host's time.
+        """
+        return iter(self._parameters_listed)
+
+    def train(self, mode: bool = True) -> Self:
+        """Set the mode of all modules, unless they are in it; the trainer does so in each step."""
+        if self.training != mode or self.network.training != mode:
+            super().train(mode)
+        return self
+
     def forward(
         self,
         input_ids: Tensor,
@@ -178,7 +193,9 @@ class Learner(nn.Module):
     ) -> dict[str, Tensor]:
         """Return the loss of a batch that `Batches` made, under the key the trainer looks for."""
         hidden = self.network.encode(input_ids, attention_mask)
-        vectors = hidden[windows, positions]
+        # The gradient of `index_select` is one sum; that of indexing sorts the indices first.
+        places = windows * hidden.shape[1] + positions
+        vectors = hidden.flatten(0, 1).index_select(0, places.flatten()).view(*mask.shape, -1)
         # Levelled scores change no difference of log-sums, and leave more digits for it.
         scores = self.network.layer.levelled(self.network.score(vectors))
         step = Step(self.network, vectors, scores, mask, batch)

@@ -79,32 +79,17 @@ def fit(
         InputError: There are too few sentences for the number of processes.
         DiscotagError: The GPU has too little memory.
     """
-    with tempfile.TemporaryDirectory() as nowhere:
-        arguments = _arguments(settings, seed, folder or Path(nowhere), folder is not None)
-        loader = Loader(
+    with tempfile.TemporaryDirectory() as temporary:
+        trainer = make_trainer(
+            network,
             examples,
-            settings.batch_size,
+            dev,
+            settings,
             seed,
-            rank=arguments.process_index,
-            world=arguments.world_size,
+            folder=folder or Path(temporary),
+            resumable=folder is not None,
+            listener=listener,
         )
-        if len(examples) < arguments.world_size * len(loader):
-            raise InputError(
-                f"{arguments.world_size} processes cannot share {len(examples)} sentences in "
-                f"batches of {settings.batch_size}; use larger batches or fewer processes"
-            )
-        arguments.warmup_steps = round(
-            settings.warmup_ratio * len(loader) * settings.num_train_epochs
-        )
-        torch.manual_seed(seed)  # for the weights of terms
-        terms = make_terms(settings, network, taught=examples.teacher is not None)
-        trainer = TaggerTrainer(Learner(network, terms), arguments, loader, dev, folder)
-        if listener is not None:
-            trainer.add_callback(ProgressCallback(listener, lambda: float(trainer.last_loss)))
-        if folder is not None:
-            trainer.add_callback(
-                CheckpointCallback(folder, settings.checkpoint_every, lambda: trainer.best_weights)
-            )
         if logs is not None and find_spec("tensorboard") and trainer.is_world_process_zero():
             from torch.utils.tensorboard import SummaryWriter
 
@@ -121,7 +106,58 @@ def fit(
             network.layer.check = checked
 
 
+def make_trainer(
+    network: Network,
+    examples: Examples,
+    dev: Sequence[Sentence],
+    settings: Settings,
+    seed: int,
+    *,
+    folder: Path,
+    resumable: bool,
+    listener: Listener | None = None,
+) -> TaggerTrainer:
+    """Make a trainer with its batches, loss and callbacks.
+
+    The arguments are those of `fit`; checkpoints are written to the folder if it is `resumable`.
+
+    Raises:
+        InputError: There are too few sentences for the number of processes.
+    """
+    arguments = _arguments(settings, seed, folder, resumable)
+    loader = Loader(
+        examples,
+        settings.batch_size,
+        seed,
+        rank=arguments.process_index,
+        world=arguments.world_size,
+        pin=arguments.device.type == "cuda",
+    )
+    if len(examples) < arguments.world_size * len(loader):
+        raise InputError(
+            f"{arguments.world_size} processes cannot share {len(examples)} sentences in "
+            f"batches of {settings.batch_size}; use larger batches or fewer processes"
+        )
+    arguments.warmup_steps = round(settings.warmup_ratio * len(loader) * settings.num_train_epochs)
+    torch.manual_seed(seed)  # for the weights of terms
+    terms = make_terms(settings, network, taught=examples.teacher is not None)
+    learner = Learner(network, terms)
+    trainer = TaggerTrainer(learner, arguments, loader, dev, folder if resumable else None)
+    if listener is not None:
+        trainer.add_callback(ProgressCallback(listener, lambda: float(trainer.last_loss)))
+    if resumable:
+        trainer.add_callback(
+            CheckpointCallback(folder, settings.checkpoint_every, lambda: trainer.best_weights)
+        )
+    return trainer
+
+
 def _arguments(settings: Settings, seed: int, folder: Path, resumable: bool) -> TrainingArguments:
+    """Return the arguments of Hugging Face's trainer for settings.
+
+    Raises:
+        InputError: A place to log to is unknown.
+    """
     known = get_available_reporting_integrations()  # type: ignore[no-untyped-call]
     for name in settings.report_to:
         if name not in known:
@@ -138,7 +174,7 @@ def _arguments(settings: Settings, seed: int, folder: Path, resumable: bool) -> 
         lr_scheduler_type="cosine",
         weight_decay=settings.weight_decay,
         max_grad_norm=settings.max_grad_norm,
-        optim="adamw_torch" if on_cpu else "adamw_torch_fused",
+        optim="adamw_torch_fused",
         bf16=uses_bf16(settings),
         use_cpu=on_cpu,
         ddp_backend="gloo" if on_cpu and several else None,
@@ -226,6 +262,11 @@ class TaggerTrainer(Trainer):
     def get_train_dataloader(self) -> Any:
         """Return our batches."""
         return self.loader
+
+    def _prepare_inputs(self, inputs: Any) -> dict[str, Any]:
+        """Return a batch on the device: one copy that nothing waits for, not one per tensor."""
+        found: dict[str, Any] = inputs.to(self.args.device)
+        return found
 
     def get_decay_parameter_names(self, model: nn.Module) -> list[str]:
         """Return the names of all parameters: in the paper all of them decay."""
