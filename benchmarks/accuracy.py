@@ -100,11 +100,13 @@ def work(job: Job, data: Path, encoder: str, rate: float, epochs: int, runs: Pat
 
     from discotag.evaluation import score
     from discotag.training.data import count, read_sentences
+    from discotag.training.epochs import best_of
     from discotag.training.evaluation import as_data, predict
     from discotag.training.examples import make_examples
-    from discotag.training.runs import choose, make_network
+    from discotag.training.initial_network import make_network
+    from discotag.training.preparation import choose
     from discotag.training.settings import Settings
-    from discotag.training.trainer import best_of, fit, uses_bf16
+    from discotag.training.trainer import fit, uses_bf16
 
     started = time.monotonic()
     slots, gap_mentions = SCHEMES[job.scheme]
@@ -113,8 +115,8 @@ def work(job: Job, data: Path, encoder: str, rate: float, epochs: int, runs: Pat
         objective=job.objective,
         slots=slots,
         gap_mentions=gap_mentions,
-        rate=rate,
-        epochs=epochs,
+        learning_rate=rate,
+        num_train_epochs=epochs,
         seed=job.seed,
         **CORPORA[job.corpus],
     )
@@ -123,9 +125,9 @@ def work(job: Job, data: Path, encoder: str, rate: float, epochs: int, runs: Pat
         read_sentences(next(folder.glob(f"{part}.*")), settings.labels)
         for part in ("train", "dev", "test")
     )
-    material = choose(train, settings)
-    network = make_network(settings, material.scheme, job.seed)
-    examples = make_examples(network, material.train, settings)
+    chosen = choose(train, settings)
+    network = make_network(settings, chosen.scheme, job.seed)
+    examples = make_examples(network, chosen.train, settings)
     ready = time.monotonic()
     epochs_done = fit(network, examples, dev, settings, seed=job.seed)
     trained = time.monotonic()
@@ -146,8 +148,8 @@ def work(job: Job, data: Path, encoder: str, rate: float, epochs: int, runs: Pat
             "training": round(trained - ready, 1),
             "test": round(time.monotonic() - trained, 1),
         },
-        "train": count(material.train),
-        "left_out": len(material.left_out),
+        "train": count(chosen.train),
+        "left_out": len(chosen.left_out),
         "test_sentences": len(test),
         "best_epoch": best_of(epochs_done).number,
         "curve": [[round(each.loss, 4), round(each.f1, 5)] for each in epochs_done],

@@ -58,11 +58,12 @@ MADE_UP_UNLABELLED = 4000
 """The number of made-up posts that the teachers label."""
 SCHEME = ["--slots", "2", "--gap-mentions"]
 TEACHERS = 4
-TEACHER = ["--rate", "2e-5", "--epochs", "15", "--dropout", "0.3"]
+TEACHER = ["--learning-rate", "2e-5", "--num-train-epochs", "15", "--dropout", "0.3"]
 STUDENTS = 3
 MADE_UP_SEVERAL = 3000
 MADE_UP_LISTS = 1500
-STUDENT = ["--rate", "2e-4", "--epochs", "40", "--dropout", "0.2", "--distil-weight", "0.7"]
+STUDENT = ["--learning-rate", "2e-4", "--num-train-epochs", "40", "--dropout", "0.2"]
+STUDENT += ["--teacher-weight", "0.7"]
 
 
 def train(data: Path, encoder: Path, out: Path, *options: str) -> None:
@@ -72,7 +73,7 @@ def train(data: Path, encoder: Path, out: Path, *options: str) -> None:
     out.parent.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "discotag", "train", str(out.parent / "train.jsonl")]
     command += ["--dev", str(data / "dev.jsonl"), "--test", str(data / "test.jsonl")]
-    command += ["--encoder", str(encoder), "--out", str(out), "--label", "ADR", *SCHEME, *options]
+    command += ["--encoder", str(encoder), "--out", str(out), "--labels", "ADR", *SCHEME, *options]
     with (out.parent / f"{out.name}.log").open("w") as log:
         subprocess.run(command, check=True, stdout=log, stderr=log)
 
@@ -91,7 +92,7 @@ def train_all(data: Path, small: Path, large: Path, out: Path, jobs: int) -> Non
             each.result()
         distil = ["--unlabelled", str(out / "unlabelled.jsonl")]
         for folder in teachers:
-            distil += ["--distil", str(folder / "model")]
+            distil += ["--teachers", str(folder / "model")]
         students = [out / f"student-{seed}" for seed in range(1, STUDENTS + 1)]
         for each in [
             pool.submit(train, data, small, folder, *STUDENT, *distil, "--seed", str(seed))
@@ -116,10 +117,11 @@ def polish(data: Path, before: Path, out: Path, settings: Settings, posts: list[
 
     from discotag.model.network import Network
     from discotag.training.data import read_sentences
+    from discotag.training.epochs import best_of
     from discotag.training.examples import make_examples
     from discotag.training.progress import Lines
     from discotag.training.teachers import teach
-    from discotag.training.trainer import best_of, fit
+    from discotag.training.trainer import fit
 
     if (out / "model.safetensors").exists():
         return
@@ -144,10 +146,12 @@ def polish(data: Path, before: Path, out: Path, settings: Settings, posts: list[
 
 def polish_twice(data: Path, out: Path) -> None:
     """Train the student on lines with several mention sets, then on lists."""
-    settings = Settings(rate=5e-5, epochs=5, dropout=0.2, distil_weight=0.6, batch_size=32)
+    settings = Settings(
+        learning_rate=5e-5, num_train_epochs=5, dropout=0.2, teacher_weight=0.6, batch_size=32
+    )
     posts = [*made_up_posts(MADE_UP_SEVERAL, seed=2, share=0.5)]
     polish(data, out / "student" / "model", out / "polished", settings, posts)
-    settings = replace(settings, epochs=1)
+    settings = replace(settings, num_train_epochs=1)
     posts = [*made_up_posts(MADE_UP_LISTS, seed=3, share=0.4, lists=True)]
     polish(data, out / "polished", out / "listed", settings, posts)
 

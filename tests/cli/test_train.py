@@ -1,16 +1,28 @@
 import json
+from dataclasses import dataclass, fields
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
+from discotag.cli.commands import Command
+from discotag.cli.setting_options import takes_settings
 from discotag.cli.train import train
 from discotag.errors import DiscotagError
-from discotag.training.settings import Settings, SettingsError
+from discotag.model.objectives import Objective
+from discotag.training.settings import (
+    DATA,
+    LEARNING,
+    SCHEME,
+    TEACHERS,
+    Settings,
+    SettingsError,
+    setting,
+)
 from learnable import SENTENCES, learnable_encoder, write_jsonl
 
 app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode="rich")
-app.command()(train)
+app.command(cls=Command)(train)
 
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -21,7 +33,9 @@ def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("command")
     learnable_encoder(folder / "encoder")
     write_jsonl(SENTENCES, folder / "corpus.jsonl")
-    (folder / "settings.yaml").write_text("epochs: 9\nrate: 5e-3\nbatch_size: 2\ndropout: 0\n")
+    (folder / "settings.yaml").write_text(
+        "num_train_epochs: 9\nlearning_rate: 5e-3\nbatch_size: 2\ndropout: 0\n"
+    )
     return folder
 
 
@@ -33,7 +47,8 @@ def call(place, *arguments):
 
 def test_from_a_corpus_to_a_model(place, tmp_path):
     config = ["--config", place / "settings.yaml"]
-    options = ["--test", place / "corpus.jsonl", "--seeds", 2, "--epochs", 8, "--augment", 1]
+    options = ["--test", place / "corpus.jsonl", "--num-seeds", 2]
+    options += ["--num-train-epochs", 8, "--augment", 1]
     result = call(place, "--out", tmp_path / "run", *config, *options)
     assert result.exit_code == 0, result.output
     for expected in ("Trained on 9 sentences", "left out 0", "(kept)", "mean", "deviation"):
@@ -41,13 +56,13 @@ def test_from_a_corpus_to_a_model(place, tmp_path):
     assert "epoch 8: loss" in result.stderr
     assert (tmp_path / "run" / "model" / "model.safetensors").exists()
     figures = json.loads((tmp_path / "run" / "figures.json").read_text())
-    assert figures["settings"]["epochs"] == 8  # the option wins over the file's 9
+    assert figures["settings"]["num_train_epochs"] == 8  # the option wins over the file's 9
     assert figures["data"]["augmented"] == 3
     # The settings of a run are a settings file.
     again = Settings(**figures["settings"])
-    assert again.rate == 5e-3
+    assert again.learning_rate == 5e-3
 
-    teacher = ["--distil", tmp_path / "run" / "model", "--unlabelled", place / "corpus.jsonl"]
+    teacher = ["--teachers", tmp_path / "run" / "model", "--unlabelled", place / "corpus.jsonl"]
     student = call(place, "--out", tmp_path / "student", *config, *teacher, "--json")
     assert student.exit_code == 0, student.output
     assert json.loads(student.stdout)["best_seed"] == 1
@@ -61,25 +76,61 @@ def test_help_shows_examples():
     )
 
 
-def test_every_setting_is_an_option():
-    from inspect import signature
+def test_every_setting_is_an_option_of_its_name_with_its_help_and_default():
+    result = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "300"})
+    lines = [line.strip("│ \n") for line in result.stdout.splitlines()]
+    for each in fields(Settings):
+        option = f"--{each.name.replace('_', '-')}"
+        (line,) = [line for line in lines if line.startswith(f"{option} ")]
+        description = each.metadata["description"]
+        assert description.help in line
+        assert "[default: " in line
+        if type(each.default) is int:
+            assert f"[default: {each.default}]" in line
+    for group in (LEARNING, SCHEME, DATA, TEACHERS):
+        assert f"─ {group} ─" in result.stdout
 
-    options = {*signature(train).parameters} | {"labels"}
-    assert {*Settings().as_data()} <= options
+
+def test_choices_are_listed_and_others_are_refused(place, tmp_path):
+    result = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "300"})
+    assert f"One of {', '.join(Objective)}. [default: nll]" in result.stdout
+    for option in ("--naming", "--precision", "--objective"):
+        assert call(place, "--out", tmp_path / "run", option, "nothing").exit_code == 2
+
+
+def test_a_new_setting_is_a_new_option():
+    @dataclass(frozen=True)
+    class MoreSettings(Settings):
+        patience: int = setting(3, "Epochs to wait.", group=LEARNING, least=1)
+        tied: bool = setting(False, "Tie weights.")
+
+    given = {}
+
+    @takes_settings(MoreSettings)
+    def command(**settings):
+        given.update(settings)
+
+    own = typer.Typer()
+    own.command()(command)
+    result = CliRunner().invoke(own, ["--patience", "5", "--tied", "--naming", "semantic"])
+    assert result.exit_code == 0, result.output
+    chosen = {name: value for name, value in given.items() if value is not None}
+    assert chosen == {"patience": 5, "tied": True, "naming": "semantic"}
+    assert MoreSettings(**chosen, objective="soft_em").patience == 5
 
 
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (["--rate", "2"], SettingsError, "rate is a number"),
+        (["--learning-rate", "2"], SettingsError, "learning_rate must be"),
         (["--slots", "9"], DiscotagError, "slots must be 0 to 4"),
-        (["--label", "XYZ"], DiscotagError, "no mention of the labels XYZ"),
+        (["--labels", "XYZ"], DiscotagError, "no mention of the labels XYZ"),
         (["--unlabelled", "x.txt"], DiscotagError, "x.txt: there is no such file"),
         (["--report-to", "nobody"], DiscotagError, "report_to: nobody is unknown"),
         (["--encoder", "./nowhere"], DiscotagError, "./nowhere: there is no such folder"),
-        (["--distil", "./nowhere"], DiscotagError, "./nowhere: there is no such folder"),
+        (["--teachers", "./nowhere"], DiscotagError, "./nowhere: there is no such folder"),
         (["--lexicon", "./nowhere"], DiscotagError, "nowhere: No such file or directory"),
-        (["--from", "bundled"], SettingsError, "leave out encoder"),
+        (["--from-model", "bundled"], SettingsError, "leave out encoder"),
     ],
 )
 def test_bad_input_gets_one_line(place, tmp_path, arguments, error, message):
@@ -102,13 +153,22 @@ def test_a_model_is_continued_only_if_asked_for(place, tmp_path, model):
     result = CliRunner().invoke(app, [*given, "--encoder", str(model)])
     assert isinstance(result.exception, DiscotagError)
     assert str(result.exception) == (
-        f"{model}: is a discotag model, not an encoder; to continue training it, use --from {model}"
+        f"{model}: is a discotag model, not an encoder; to continue training it, use --from-model "
+        f"{model}"
     )
     for name in ("./nope", str(tmp_path / "nope")):
-        result = CliRunner().invoke(app, [*given, "--from", name])
+        result = CliRunner().invoke(app, [*given, "--from-model", name])
         assert str(result.exception) == f"{name}: there is no such folder"
     assert not (tmp_path / "run" / "model").exists()
-    options = ["--from", str(model), "--epochs", "1", "--rate", "1e-9", "--json"]
+    options = [
+        "--from-model",
+        str(model),
+        "--num-train-epochs",
+        "1",
+        "--learning-rate",
+        "1e-9",
+        "--json",
+    ]
     result = CliRunner().invoke(app, [*given, *options])
     assert result.exit_code == 0, result.output
     before = json.loads((place / "first" / "figures.json").read_text())
@@ -147,5 +207,5 @@ def test_ctrl_c_says_how_to_go_on(monkeypatch, tmp_path):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(runs, "run", stop)
-    with pytest.raises(Interrupted, match="goes on from the last checkpoint in .*run"):
+    with pytest.raises(Interrupted, match="continues from the last checkpoint in .*run"):
         train.train(tmp_path / "a", dev=tmp_path / "b", out=tmp_path / "run")

@@ -49,7 +49,9 @@ def test_an_encoder_has_the_weights_of_its_file(encoder):
 
 def test_a_discotag_model_is_not_an_encoder(tmp_path):
     model = tiny_model(tmp_path)
-    message = f"is a discotag model, not an encoder; to continue training it, use --from {model}$"
+    message = (
+        f"is a discotag model, not an encoder; to continue training it, use --from-model {model}$"
+    )
     refused(message, load_encoder, str(model))
     change_config(model, discotag=None)  # the names of its weights still differ
     data = json.loads((model / "config.json").read_text())

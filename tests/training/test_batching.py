@@ -7,7 +7,7 @@ from discotag import Mention, Scheme
 from discotag.inference.gold import find_gold
 from discotag.model.config import ModelConfig
 from discotag.model.tokenizer import WordTokenizer
-from discotag.training.batching import Examples, Loader, plan
+from discotag.training.batching import Examples, Loader, Packed, plan
 from tiny import tiny_tokenizer
 
 
@@ -75,10 +75,10 @@ def test_batches_have_the_gold_of_their_sentences():
     examples = _examples(9)
     for batch in Loader(examples, 4, seed=1):
         lengths = batch["mask"].sum(1)
-        gold = batch["gold"]
-        assert torch.equal(torch.bincount(gold["row"]), lengths)
-        assert torch.equal(gold["word"], torch.cat([torch.arange(n) for n in lengths]))
-        assert torch.equal(gold["tag"] > 0, gold["word"] == 0)
+        words = batch["gold_word"]
+        assert torch.equal(torch.bincount(batch["gold_row"]), lengths)
+        assert torch.equal(words, torch.cat([torch.arange(n) for n in lengths]))
+        assert torch.equal(batch["gold_tag"] > 0, words == 0)
 
 
 def test_only_taught_batches_have_teachers():
@@ -88,3 +88,23 @@ def test_only_taught_batches_have_teachers():
     assert sorted(batch["labelled"].tolist()) == [False, True]
     (plain,) = Loader(_examples(2), 2, seed=1)
     assert "teacher" not in plain
+
+
+def test_a_batch_is_one_buffer_with_the_same_arrays():
+    random = np.random.default_rng(0)
+    arrays = {
+        "ids": random.integers(0, 9, (3, 5)),
+        "mask": random.random((3, 7)) < 0.5,
+        "nothing": np.empty(0, np.int64),
+        "teacher": random.random((3, 7, 3)).astype(np.float16),
+    }
+    packed = Packed(arrays, divisor=1.5)
+    for found in (packed, packed.to(torch.device("cpu")), packed.to(torch.device("meta"))):
+        assert found["divisor"] == 1.5
+        for name, array in arrays.items():
+            assert found[name].shape == array.shape
+            assert found[name].dtype == torch.from_numpy(array).dtype
+            if found[name].device.type == "cpu":
+                assert np.array_equal(found[name].numpy(), array)
+    storages = {packed[name].untyped_storage().data_ptr() for name in ("ids", "mask", "teacher")}
+    assert storages == {packed.buffer.untyped_storage().data_ptr()}

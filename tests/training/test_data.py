@@ -6,7 +6,7 @@ import pytest
 from discotag import Mention, Scheme, Sentence
 from discotag.errors import DiscotagError
 from discotag.training.data import balanced, find_labels, fitting, read_sentences, write_left_out
-from discotag.training.runs import choose
+from discotag.training.preparation import choose
 from discotag.training.settings import Settings
 from learnable import CROSSED, SENTENCES, sentence, write_jsonl
 

@@ -10,15 +10,18 @@ import torch
 
 from discotag.errors import DiscotagError
 from discotag.prediction.tagger import Tagger
-from discotag.training import runs
+from discotag.training import run_folder, runs
 from discotag.training.checkpoints import COMPLETE, last_complete, remove_torn
+from discotag.training.initial_network import make_network
 from discotag.training.progress import Silent
-from discotag.training.runs import RunError, Sources, run
+from discotag.training.run_folder import RunError, claim
+from discotag.training.runs import run
 from discotag.training.settings import Settings, make_settings
+from discotag.training.sources import Sources, find_digests
 from learnable import CROSSED, SENTENCES, learnable_encoder, sentence, write_jsonl
 from locks import held
 
-FAST = {"epochs": 40, "rate": 5e-3, "batch_size": 2, "dropout": 0.1}
+FAST = {"num_train_epochs": 40, "learning_rate": 5e-3, "batch_size": 2, "dropout": 0.1}
 KILL = """
 import os, signal
 from discotag.training import checkpoints
@@ -40,8 +43,9 @@ from pathlib import Path
 import torch
 torch.set_num_threads(1)
 from discotag.training.progress import Silent
-from discotag.training.runs import Sources, run
+from discotag.training.runs import run
 from discotag.training.settings import Settings
+from discotag.training.sources import Sources
 train, out, settings = sys.argv[1:]
 run(Sources(Path(train), Path(train)), Settings(**json.loads(settings)), Path(out), Silent())
 """
@@ -141,23 +145,23 @@ def test_a_torn_checkpoint_does_not_count(tmp_path):
 
 def test_a_finished_run_and_other_settings_and_data_get_one_line(place, uninterrupted, tmp_path):
     sources = Sources(place / "train.jsonl", place / "train.jsonl")
-    with pytest.raises(RunError, match="holds a finished run; give another folder"):
+    with pytest.raises(RunError, match="contains a finished run; give another folder"):
         run(sources, _settings(place), uninterrupted, Silent())
-    digests = runs.find_digests(sources, _settings(place))
-    runs.claim(tmp_path / "run", _settings(place, rate=1.0), digests, write=True)
-    runs.claim(tmp_path / "run", _settings(place), digests, write=True)  # not begun yet
+    digests = find_digests(sources, _settings(place))
+    claim(tmp_path / "run", _settings(place, learning_rate=1.0), digests, write=True)
+    claim(tmp_path / "run", _settings(place), digests, write=True)  # not begun yet
     (tmp_path / "run" / "checkpoints" / "seed-1" / "checkpoint-3").mkdir(parents=True)
-    runs.claim(tmp_path / "run", _settings(place), digests, write=True)
-    with pytest.raises(RunError, match=r"other settings \(rate was 0\.005\); give"):
-        run(sources, _settings(place, rate=1e-3), tmp_path / "run", Silent())
+    claim(tmp_path / "run", _settings(place), digests, write=True)
+    with pytest.raises(RunError, match=r"other settings \(learning_rate was 0\.005\); give"):
+        run(sources, _settings(place, learning_rate=1e-3), tmp_path / "run", Silent())
     other = write_jsonl(SENTENCES[:2], tmp_path / "other.jsonl")
     with pytest.raises(RunError, match=r"other data \(dev\); give"):
         run(Sources(sources.train, other), _settings(place), tmp_path / "run", Silent())
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").write_text("mine")
-    with pytest.raises(RunError, match="is not empty and holds no run"):
+    with pytest.raises(RunError, match="contains files that are not of a run"):
         run(sources, _settings(place), tmp_path / "full", Silent())
-    with pytest.raises(RunError, match="there is no such file"):
+    with pytest.raises(DiscotagError, match="there is no such file"):
         run(Sources(tmp_path / "no", tmp_path / "no"), _settings(place), tmp_path / "n", Silent())
 
 
@@ -167,8 +171,8 @@ def test_a_full_disk_and_an_unwritable_folder_are_noticed_before(place, tmp_path
     with pytest.raises(RunError, match="cannot be written to"):
         run(sources, _settings(place), tmp_path / "file" / "run", Silent())
     full = SimpleNamespace(total=9, used=9, free=0)
-    monkeypatch.setattr(runs.shutil, "disk_usage", lambda path: full)
-    with pytest.raises(RunError, match=r"needs 0\.0 GB of disk, and 0\.0 GB are free"):
+    monkeypatch.setattr(run_folder.shutil, "disk_usage", lambda path: full)
+    with pytest.raises(RunError, match=r"needs 0\.0 GB of disk space, but only 0\.0 GB are"):
         run(sources, _settings(place), tmp_path / "run", Silent())
 
 
@@ -187,8 +191,10 @@ def test_a_disk_that_is_full_later_ends_in_one_line(place, tmp_path, monkeypatch
     else:
         monkeypatch.setattr(Trainer, "_save_checkpoint", full)
     sources = Sources(place / "train.jsonl", place / "train.jsonl")
-    with pytest.raises(RunError, match=r"disk may be full \(No space left .*; the run can go on"):
-        run(sources, _settings(place, epochs=1), tmp_path / "run", Silent())
+    with pytest.raises(
+        RunError, match=r"disk may be full \(No space left .*; the same command continues"
+    ):
+        run(sources, _settings(place, num_train_epochs=1), tmp_path / "run", Silent())
 
 
 def test_a_bar_is_taken_down_whatever_happens(place, tmp_path):
@@ -210,7 +216,7 @@ def test_a_bar_is_taken_down_whatever_happens(place, tmp_path):
 def test_development_data_without_mentions_is_refused(place, tmp_path):
     other = sentence("pain in my arms", [(0, 1)], label="X")
     dev = write_jsonl([SENTENCES[-1], other], tmp_path / "dev.jsonl")
-    with pytest.raises(DiscotagError, match=r"dev\.jsonl: it has no mention of ADR to choose"):
+    with pytest.raises(DiscotagError, match=r"dev\.jsonl: it has no mention of ADR, so the"):
         run(Sources(place / "train.jsonl", dev), _settings(place), tmp_path / "run", Silent())
 
 
@@ -220,10 +226,14 @@ def test_a_model_is_continued_from_its_weights(place, tmp_path, arc_weights):
     from safetensors.torch import load_file
 
     sources = Sources(place / "train.jsonl", place / "train.jsonl")
-    first = _settings(place, epochs=2, slots=3, gap_mentions=True, arc_weights=arc_weights)
+    first = _settings(
+        place, num_train_epochs=2, slots=3, gap_mentions=True, arc_weights=arc_weights
+    )
     run(sources, first, tmp_path / "first", Silent())
     start = tmp_path / "first" / "model"
-    settings = make_settings(None, {"from_model": str(start), "epochs": 1, "rate": 1e-9, "seed": 7})
+    settings = make_settings(
+        None, {"from_model": str(start), "num_train_epochs": 1, "learning_rate": 1e-9, "seed": 7}
+    )
     figures = run(sources, settings, tmp_path / "next", Silent())
     before, after = (
         load_file(each / "model.safetensors") for each in (start, tmp_path / "next/model")
@@ -244,7 +254,6 @@ def test_a_model_is_continued_from_its_weights(place, tmp_path, arc_weights):
 
 def test_the_bundled_model_is_continued_from_its_weights():
     from discotag import load
-    from discotag.training.runs import make_network
 
     settings = make_settings(None, {"from_model": "bundled"})
     network = make_network(settings, settings.scheme(("ADR",)), 1)
@@ -262,16 +271,16 @@ def test_a_model_that_has_changed_is_other_data(place, tmp_path):
 
     copy_model(BUNDLED, tmp_path / "model")
     sources = Sources(place / "train.jsonl", place / "train.jsonl")
-    settings = make_settings(None, {"from_model": str(tmp_path / "model"), "epochs": 1})
+    settings = make_settings(None, {"from_model": str(tmp_path / "model"), "num_train_epochs": 1})
     out = tmp_path / "run"
-    runs.claim(out, settings, runs.find_digests(sources, settings), write=True)
+    claim(out, settings, find_digests(sources, settings), write=True)
     (out / "checkpoints" / "seed-1" / "checkpoint-3").mkdir(parents=True)
-    runs.claim(out, settings, runs.find_digests(sources, settings), write=True)
+    claim(out, settings, find_digests(sources, settings), write=True)
     (tmp_path / "model" / "README.md").write_text("said otherwise")  # changes no training
-    runs.claim(out, settings, runs.find_digests(sources, settings), write=True)
+    claim(out, settings, find_digests(sources, settings), write=True)
     tokenizer = tmp_path / "model" / "tokenizer.json"
     tokenizer.write_text(tokenizer.read_text() + " ")
-    with pytest.raises(RunError, match=r"holds a run with other data \(from_model\)"):
+    with pytest.raises(RunError, match=r"contains a run with other data \(from_model\)"):
         run(sources, settings, out, Silent())
 
 
@@ -281,11 +290,11 @@ def test_an_encoder_and_a_lexicon_that_have_changed_are_other_data(place, tmp_pa
     lexicon.write_text("# discotag lexicon 1\narm\n")
     sources = Sources(place / "train.jsonl", place / "train.jsonl")
     settings = Settings(encoder=str(tmp_path / "encoder"), lexicon=str(lexicon))
-    before = runs.find_digests(sources, settings)
+    before = find_digests(sources, settings)
     lexicon.write_text("# discotag lexicon 1\nknee\n")
     config = tmp_path / "encoder" / "config.json"
     config.write_text(config.read_text() + " ")
-    after = runs.find_digests(sources, settings)
+    after = find_digests(sources, settings)
     assert {name for name in before if before[name] != after[name]} == {"encoder", "lexicon"}
 
 
@@ -296,7 +305,7 @@ def test_labels_that_the_model_to_continue_from_does_not_know(place, tmp_path):
     settings = make_settings(None, {"from_model": "bundled"})
     message = (
         r"mixed\.jsonl: has mentions of Drug, but the model to continue from knows only ADR; "
-        "--label ADR leaves the others out$"
+        "--labels ADR leaves the others out$"
     )
     for sources in (Sources(mixed, known), Sources(known, mixed), Sources(known, known, mixed)):
         with pytest.raises(DiscotagError, match=message):
@@ -304,7 +313,7 @@ def test_labels_that_the_model_to_continue_from_does_not_know(place, tmp_path):
 
 
 def test_several_seeds_keep_the_best(place, tmp_path):
-    settings = _settings(place, seeds=2, epochs=4, rate=2e-3)
+    settings = _settings(place, num_seeds=2, num_train_epochs=4, learning_rate=2e-3)
     sources = Sources(place / "train.jsonl", place / "train.jsonl", place / "train.jsonl")
     left = []
 
@@ -323,7 +332,7 @@ def test_several_seeds_keep_the_best(place, tmp_path):
 
 
 def test_killed_at_the_very_end_it_trains_nothing_again(place, tmp_path, monkeypatch):
-    settings = _settings(place, epochs=2)
+    settings = _settings(place, num_train_epochs=2)
     sources = Sources(place / "train.jsonl", place / "train.jsonl")
     with monkeypatch.context() as patch:
         patch.setattr(runs, "_finish", lambda *_: {})
@@ -337,7 +346,7 @@ def test_killed_at_the_very_end_it_trains_nothing_again(place, tmp_path, monkeyp
 
 
 def test_two_processes_have_the_loss_curve_of_one(place, tmp_path):
-    settings = _settings(place, dropout=0.0, epochs=6)
+    settings = _settings(place, dropout=0.0, num_train_epochs=6)
     sources = Sources(place / "train.jsonl", place / "train.jsonl")
     alone = run(sources, settings, tmp_path / "one", Silent())
     program = tmp_path / "program.py"

@@ -2,34 +2,51 @@ import json
 
 import pytest
 
-from discotag.model import objectives
-from discotag.training.runs import find_continued
-from discotag.training.settings import OBJECTIVES, Settings, SettingsError, make_settings
+from discotag.model.objectives import Objective
+from discotag.training.initial_network import find_continued
+from discotag.training.settings import Settings, SettingsError, describe, make_settings
 
 
 def test_defaults_are_the_papers():
     settings = Settings()
-    assert (settings.epochs, settings.rate, settings.warmup) == (20, 1e-5, 0.1)
-    assert (settings.dropout, settings.weight_decay, settings.gradient_norm) == (0.5, 0.01, 1.0)
+    assert (settings.num_train_epochs, settings.learning_rate) == (20, 1e-5)
+    assert (settings.warmup_ratio, settings.max_grad_norm) == (0.1, 1.0)
+    assert (settings.dropout, settings.weight_decay) == (0.5, 0.01)
     assert (settings.slots, settings.naming, settings.gap_mentions) == (2, "structural", False)
 
 
-def test_objectives_are_those_of_the_layer():
-    assert list(OBJECTIVES) == list(objectives.Objective)
+def test_an_objective_may_be_given_by_its_name():
+    assert Settings(objective="soft_em").objective is Objective.SOFT_EM
+    assert Settings(objective="soft_em") == Settings(objective=Objective.SOFT_EM)
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_names_are_those_of_hugging_face_where_it_has_the_same_setting():
+    import inspect
+
+    from transformers import TrainingArguments
+
+    same = {"learning_rate", "num_train_epochs", "weight_decay", "max_grad_norm", "seed"}
+    assert same <= {*inspect.signature(TrainingArguments).parameters} & {*describe()}
+
+
+def test_every_setting_has_a_help_text_that_is_a_sentence():
+    for name, description in describe().items():
+        assert description.help[0].isupper(), name
+        assert description.help.endswith("."), name
+
+
+@pytest.mark.parametrize("objective", Objective)
 def test_naming_follows_from_the_objective(objective):
     wanted = "structural" if objective == "nll" else "semantic"
     assert Settings(objective=objective).naming == wanted
 
 
-def test_flags_win_over_the_file(tmp_path):
+def test_options_win_over_the_file(tmp_path):
     file = tmp_path / "settings.yaml"
-    file.write_text("epochs: 3\nrate: 1e-4\nlabels: [A, B]\n")
-    settings = make_settings(file, {"epochs": 5, "seeds": None})
-    assert (settings.epochs, settings.rate, settings.labels) == (5, 1e-4, ("A", "B"))
-    assert settings.seeds == 1
+    file.write_text("num_train_epochs: 3\nlearning_rate: 1e-4\nlabels: [A, B]\n")
+    settings = make_settings(file, {"num_train_epochs": 5, "num_seeds": None})
+    assert (settings.num_train_epochs, settings.learning_rate) == (5, 1e-4)
+    assert (settings.labels, settings.num_seeds) == (("A", "B"), 1)
 
 
 def test_settings_come_back_from_their_data():
@@ -40,25 +57,28 @@ def test_settings_come_back_from_their_data():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("epoch: 3", "unknown settings epoch; there are encoder,"),
-        ("epochs: many", "epochs is a whole number, got 'many'"),
-        ("epochs: 2.5", "epochs is a whole number, got 2.5"),
-        ("epochs: true", "epochs is a whole number, got True"),
-        ("epochs: 0", "epochs is a number at least 1; got 0"),
-        ("rate: .nan", "rate is a number, got nan"),
-        ("rate: 2", "rate is a number from 1e-09 to 1; got 2.0"),
-        ("dropout: 1", "dropout is a number from 0 to 0.99; got 1.0"),
-        ("labels: [1]", "labels is a list of str, got [1]"),
-        ("gap_mentions: 1", "gap_mentions is true or false, got 1"),
-        ("objective: crf", "objective is one of nll, soft_em"),
+        ("epochs: 3", "unknown settings epochs; the settings are encoder,"),
+        ("num_train_epochs: many", "num_train_epochs must be a whole number; got 'many'"),
+        ("num_train_epochs: 2.5", "num_train_epochs must be a whole number; got 2.5"),
+        ("num_train_epochs: true", "num_train_epochs must be a whole number; got True"),
+        ("num_train_epochs: 0", "num_train_epochs must be at least 1; got 0"),
+        ("learning_rate: .nan", "learning_rate must be a number; got nan"),
+        ("learning_rate: 2", "learning_rate must be from 1e-09 to 1; got 2.0"),
+        ("dropout: 1", "dropout must be from 0 to 0.99; got 1.0"),
+        ("labels: [1]", "labels must be a list of str; got [1]"),
+        ("gap_mentions: 1", "gap_mentions must be true or false; got 1"),
+        ("objective: crf", "objective must be one of nll, soft_em"),
+        ("objective: 5", "objective must be one of nll, soft_em"),
+        ("precision: half", "precision must be one of auto, bf16, float32; got 'half'"),
+        ("naming: both", "naming must be one of structural, semantic; got 'both'"),
         ("objective: soft_em\nnaming: structural", "naming must be semantic"),
         ("naming: semantic", "naming must be structural"),
         ("encoder: a\nfrom_model: bundled", "leave out encoder, 'a'"),
         ("from_model: ./nope", "./nope: there is no such folder"),
-        ("from_model: 5", "from_model is text, got 5"),
-        ("window: 1000000", "window is a number from 8 to 8192; got 1000000"),
-        ("overlap: -1", "overlap is a number from 0 to 4096; got -1"),
-        ("- 1", "must hold lines like"),
+        ("from_model: 5", "from_model must be text; got 5"),
+        ("window: 1000000", "window must be from 8 to 8192; got 1000000"),
+        ("overlap: -1", "overlap must be from 0 to 4096; got -1"),
+        ("- 1", "must contain lines like"),
         ("a: [", "is not YAML"),
     ],
 )
@@ -75,9 +95,9 @@ def test_bad_settings_get_one_line(tmp_path, text, message):
 @pytest.mark.parametrize(
     ("text", "where"),
     [
-        ("epochs: 3\nrate: 1e-4\nepochs: 5\n", "3: epochs is given twice, first in line 1"),
-        ("# 1\n'rate': 1e-4\n\nrate: 1e-4\n", "4: rate is given twice, first in line 2"),
-        ("{epochs: 3, epochs: 5}", "1: epochs is given twice, first in line 1"),
+        ("seed: 3\nslots: 1\nseed: 5\n", "3: seed is given twice, first in line 1"),
+        ("# 1\n'seed': 3\n\nseed: 3\n", "4: seed is given twice, first in line 2"),
+        ("{seed: 3, seed: 5}", "1: seed is given twice, first in line 1"),
     ],
 )
 def test_a_setting_that_is_given_twice_is_reported_with_its_line(tmp_path, text, where):
@@ -107,10 +127,13 @@ def test_what_is_not_given_is_as_in_the_model_to_continue_from(tmp_path):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"slots": 3}, "bundled: cannot be continued so: slots is 2 in it, not 3"),
-        ({"gap_mentions": False}, "gap_mentions is True in it, not False"),
-        ({"arc_weights": True}, "arc_weights is False in it, not True"),
-        ({"objective": "soft_em", "naming": "semantic"}, "naming is 'structural' in it, not 'sem"),
+        ({"slots": 3}, "bundled: cannot be continued with these settings: slots is 2 in"),
+        ({"gap_mentions": False}, "gap_mentions is True in the model, not False"),
+        ({"arc_weights": True}, "arc_weights is False in the model, not True"),
+        (
+            {"objective": "soft_em", "naming": "semantic"},
+            "naming is 'structural' in the model, not",
+        ),
         ({"labels": ("ADR", "Drug")}, "bundled: its labels are ADR, not ADR, Drug; leave out"),
     ],
 )

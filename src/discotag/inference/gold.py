@@ -184,23 +184,46 @@ class GoldBatch(NamedTuple):
     group_row: Indices
 
 
+class GoldTable:
+    """The gold of many sentences in flat arrays, from which batches are taken.
+
+    Args:
+        golds: The gold of each sentence.
+    """
+
+    def __init__(self, golds: Sequence[Gold]) -> None:
+        self._gold = Gold(
+            *(_joined(gold[field] for gold in golds) for field in range(len(Gold._fields)))
+        )
+        self._entries = _sizes(len(gold.word) for gold in golds)
+        self._alternatives = _sizes(len(gold.group) for gold in golds)
+        self._groups = _sizes(int(gold.group[-1]) + 1 for gold in golds)
+        self._first_entry = _starts(self._entries)
+        self._first_alternative = _starts(self._alternatives)
+
+    def batch(self, numbers: Indices) -> GoldBatch:
+        """Return the gold of some sentences, by their numbers, as one batch."""
+        entries, alternatives = self._entries[numbers], self._alternatives[numbers]
+        groups, row = self._groups[numbers], np.arange(len(numbers))
+        entry = _ranges(self._first_entry[numbers], entries)
+        alternative = _ranges(self._first_alternative[numbers], alternatives)
+        gold = self._gold
+        return GoldBatch(
+            np.repeat(row, entries),
+            Gold(
+                gold.word[entry],
+                gold.tag[entry],
+                gold.arc[entry] if len(gold.arc) else gold.arc,
+                gold.alternative[entry] + np.repeat(_starts(alternatives), entries),
+                gold.group[alternative] + np.repeat(_starts(groups), alternatives),
+            ),
+            np.repeat(row, groups),
+        )
+
+
 def collate_gold(golds: Sequence[Gold]) -> GoldBatch:
     """Combine the gold of several sentences into one batch."""
-    alternatives = np.cumsum([0, *(len(gold.group) for gold in golds)])
-    sizes = [int(gold.group[-1]) + 1 for gold in golds]
-    groups = np.cumsum([0, *sizes])
-    number = np.arange(len(golds))
-    return GoldBatch(
-        np.repeat(number, [len(gold.word) for gold in golds]),
-        Gold(
-            _joined(gold.word for gold in golds),
-            _joined(gold.tag for gold in golds),
-            _joined(gold.arc for gold in golds),
-            _joined(gold.alternative + n for gold, n in zip(golds, alternatives, strict=False)),
-            _joined(gold.group + n for gold, n in zip(golds, groups, strict=False)),
-        ),
-        np.repeat(number, sizes),
-    )
+    return GoldTable(golds).batch(np.arange(len(golds)))
 
 
 def gold_scores(
@@ -232,10 +255,25 @@ def gold_scores(
     if weights is not None:
         entries = entries + weights[tools.indices(gold.arc, scores)]
     by_alternative = tools.grouped_sum(entries, alternative, len(gold.group))
-    reduce = tools.grouped_highest if best else tools.grouped_log_sum
-    by_group = reduce(by_alternative, group, len(group_row))
+    by_group = by_alternative
+    if len(gold.group) > len(group_row):  # else each group has one alternative, as always in NLL
+        reduce = tools.grouped_highest if best else tools.grouped_log_sum
+        by_group = reduce(by_alternative, group, len(group_row))
     return tools.grouped_sum(by_group, group_rows, len(scores))
 
 
 def _joined(parts: Iterable[npt.NDArray[np.int64]]) -> Indices:
     return np.concatenate([np.empty(0, dtype=np.int64), *parts])
+
+
+def _sizes(numbers: Iterable[int]) -> Indices:
+    return np.fromiter(numbers, dtype=np.int64)
+
+
+def _starts(sizes: Indices) -> Indices:
+    return np.cumsum(sizes) - sizes
+
+
+def _ranges(starts: Indices, sizes: Indices) -> Indices:
+    """Return the numbers from each start on, as many as its size says, in one array."""
+    return np.repeat(starts - _starts(sizes), sizes) + np.arange(sizes.sum())

@@ -153,7 +153,7 @@ def _check_config(data: Any, source: str | Path) -> None:
     if isinstance(data, dict) and KEY in data:
         raise ModelError(
             f"{source}: is a discotag model, not an encoder; to continue training it, use "
-            f"--from {source}"
+            f"--from-model {source}"
         )
     _check_numbers(data, Path(source) / CONFIG)
 

@@ -1,8 +1,8 @@
-"""Sentences in batches: of like length, in an order that seed and epoch alone decide."""
+"""Batches of sentences of similar length, in an order that only seed and epoch decide."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,15 +11,18 @@ import numpy.typing as npt
 import torch
 from torch.utils.data import DataLoader, Dataset, Sampler
 
-from discotag.inference.gold import Gold, collate_gold
+from discotag.inference.gold import Gold, GoldTable
 from discotag.model.tokenizer import EncodedSentences
 
 Indices = npt.NDArray[np.int64]
 Marginals = npt.NDArray[np.float16]
 
 BATCHES_SORTED: Final = 50
-"""So many batches are sorted by length together: enough to save padding, and few enough that an
-epoch mixes sentences anew."""
+"""The number of batches that are sorted by length together: enough to save padding, and few enough
+that each epoch mixes sentences differently."""
+
+ALIGNMENT: Final = 16
+"""Arrays in a buffer begin at multiples of this number of bytes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,9 +31,10 @@ class Examples:
 
     Attributes:
         encoded: Their subwords.
-        golds: The gold of each, as a loss needs it; of no mentions where they are not known.
-        labelled: Whether the mentions of each are known.
-        teacher: For each, (words, tags), the probabilities that teachers give to tags; or None.
+        golds: The gold taggings of each; of a sentence without mentions where they are not known.
+        labelled: Whether the mentions of each sentence are known.
+        teacher: For each sentence, (words, tags), the probabilities that teachers give to tags; or
+            None.
     """
 
     encoded: EncodedSentences
@@ -43,9 +47,9 @@ class Examples:
 
 
 def plan(sizes: Indices, batch_size: int, seed: int, epoch: int) -> list[Indices]:
-    """The batches of an epoch: every sentence once, neighbours in length together.
+    """Return the batches of an epoch: every sentence once, sentences of similar length together.
 
-    Batches are of one size, or one less, so that none is small.
+    All batches have the same size, or one sentence less, so that none is small.
 
     Example:
         >>> batches = plan(np.array([3, 9, 1, 7, 5]), 2, seed=1, epoch=0)
@@ -77,56 +81,122 @@ class Order(Sampler[Indices]):
         return iter(plan(self.sizes, self.batch_size, self.seed, self.epoch))
 
 
-class Batches(Dataset[dict[str, Any]]):
-    """Batches by the numbers of their sentences; of several processes each takes its share."""
+class Packed(dict[str, Any]):
+    """The arguments of `Learner.forward`; its tensors are parts of one buffer.
 
-    def __init__(self, examples: Examples, rank: int, world: int) -> None:
+    A GPU gets them in one copy, and the host does not wait for it: a copy for each tensor would
+    take about as long as the forward pass of a layer.
+
+    Args:
+        arrays: The tensors, as arrays.
+        pin: Whether the buffer is in page-locked memory, from which a GPU copies by itself.
+        others: Arguments that are not tensors.
+    """
+
+    def __init__(
+        self, arrays: Mapping[str, npt.NDArray[Any]], *, pin: bool = False, **others: Any
+    ) -> None:
+        self.places = {}
+        end = 0
+        for name, each in arrays.items():
+            self.places[name] = slice(end, end + each.nbytes)
+            end += -(-each.nbytes // ALIGNMENT) * ALIGNMENT
+        self.buffer = torch.empty(end, dtype=torch.uint8, pin_memory=pin)
+        self.kinds = {
+            name: (torch.from_numpy(each[:0]).dtype, each.shape) for name, each in arrays.items()
+        }
+        self.others = others
+        raw = self.buffer.numpy()
+        for name, each in arrays.items():
+            raw[self.places[name]].view(each.dtype)[:] = each.ravel()
+        super().__init__(self._parts(self.buffer))
+
+    def to(self, device: torch.device) -> dict[str, Any]:
+        """Return the arguments on a device, without waiting for the copy."""
+        if device.type == "cpu":
+            return dict(self)
+        return self._parts(self.buffer.to(device, non_blocking=True))
+
+    def _parts(self, buffer: torch.Tensor) -> dict[str, Any]:
+        parts: dict[str, Any] = dict(self.others)
+        for name, (kind, shape) in self.kinds.items():
+            parts[name] = buffer[self.places[name]].view(kind).view(shape)
+        return parts
+
+
+class Batches(Dataset[Packed]):
+    """Batches by the numbers of their sentences; with several processes, each takes its share.
+
+    Args:
+        examples: The sentences.
+        rank: The number of this process.
+        world: The number of processes.
+        pin: Whether batches are in page-locked memory, for a GPU.
+    """
+
+    def __init__(self, examples: Examples, rank: int, world: int, *, pin: bool = False) -> None:
         self.examples = examples
+        self.golds = GoldTable(examples.golds)
         self.rank = rank
         self.world = world
+        self.pin = pin
 
     def __len__(self) -> int:
         return len(self.examples)
 
-    def __getitem__(self, numbers: Indices) -> dict[str, Any]:
+    def __getitem__(self, numbers: Indices) -> Packed:
         """Return the arguments of `Learner.forward`."""
         examples = self.examples
         mine = numbers[self.rank :: self.world]
         arrays = examples.encoded.batch(mine).arguments()
-        batch: dict[str, Any] = {name: torch.from_numpy(each) for name, each in arrays.items()}
-        row, gold, group_row = collate_gold([examples.golds[number] for number in mine])
+        row, gold, group_row = self.golds.batch(mine)
         entries = {"row": row, **gold._asdict(), "group_row": group_row}
-        batch["gold"] = {name: torch.from_numpy(each) for name, each in entries.items()}
-        # The gradients of processes are averaged, so a sum over sentences is divided like this.
-        batch["divisor"] = len(numbers) / self.world
+        arrays |= {f"gold_{name}": each for name, each in entries.items()}
         if examples.teacher is not None:
             taught = [examples.teacher[number] for number in mine]
-            batch["teacher"] = _padded(taught, arrays["mask"].shape[1])
-            batch["labelled"] = torch.from_numpy(examples.labelled[mine])
-        return batch
+            arrays["teacher"] = _padded(taught, arrays["mask"].shape[1])
+            arrays["labelled"] = examples.labelled[mine]
+        # The gradients of processes are averaged, so a sum over sentences is divided like this.
+        return Packed(arrays, pin=self.pin, divisor=len(numbers) / self.world)
 
 
-def _padded(tables: Sequence[Marginals], words: int) -> torch.Tensor:
+def _padded(tables: Sequence[Marginals], words: int) -> Marginals:
     padded = np.zeros((len(tables), words, tables[0].shape[1]), dtype=np.float16)
     for row, each in zip(padded, tables, strict=True):
         row[: len(each)] = each
-    return torch.from_numpy(padded)
+    return padded
 
 
-class Loader(DataLoader[dict[str, Any]]):
+class Loader(DataLoader[Packed]):
     """Gives the batches of an epoch, always the same for the same seed and epoch.
 
-    Each epoch also begins with its own random state, so that one which is done again after an
-    interruption drops out the same.
+    Each epoch also begins with a random state of its own, so that an epoch which is repeated after
+    an interruption has the same dropout.
+
+    Args:
+        examples: The sentences.
+        batch_size: Sentences per batch, over all processes.
+        seed: Decides the order.
+        rank: The number of this process.
+        world: The number of processes.
+        pin: Whether batches are in page-locked memory, for a GPU.
     """
 
     def __init__(
-        self, examples: Examples, batch_size: int, seed: int, *, rank: int = 0, world: int = 1
+        self,
+        examples: Examples,
+        batch_size: int,
+        seed: int,
+        *,
+        rank: int = 0,
+        world: int = 1,
+        pin: bool = False,
     ) -> None:
         sizes = examples.encoded.widths * examples.encoded.heights
         self.order = Order(sizes, batch_size, seed)
         self.rank = rank
-        super().__init__(Batches(examples, rank, world), batch_size=None, sampler=self.order)
+        batches = Batches(examples, rank, world, pin=pin)
+        super().__init__(batches, batch_size=None, sampler=self.order, collate_fn=_as_it_is)
 
     def set_epoch(self, epoch: int) -> None:
         """Choose the epoch whose batches come next."""
@@ -137,3 +207,7 @@ class Loader(DataLoader[dict[str, Any]]):
         entropy = [self.order.seed, self.order.epoch, self.rank]
         torch.manual_seed(int(np.random.SeedSequence(entropy).generate_state(1)[0]))
         return super().__iter__()
+
+
+def _as_it_is(batch: Any) -> Any:
+    return batch

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from safetensors import SafetensorError
+from safetensors.torch import save_file
 from torch import Tensor
 
 COMPLETE: Final = "complete.json"
@@ -39,8 +41,6 @@ def write_json(data: object, path: Path) -> None:
 
 def write_weights(weights: Mapping[str, Tensor], path: Path) -> None:
     """Write tensors as safetensors, whole or not at all."""
-    from safetensors.torch import save_file
-
     part = path.with_name(f"{path.name}{PART}")
     with writing(path):
         save_file(dict(weights), part)
@@ -51,8 +51,6 @@ def write_weights(weights: Mapping[str, Tensor], path: Path) -> None:
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
     """What libraries raise when they cannot write weights, as an `OSError`."""
-    from safetensors import SafetensorError
-
     try:
         yield
     except (RuntimeError, SafetensorError) as error:

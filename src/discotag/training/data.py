@@ -60,7 +60,7 @@ def read_sentences(
         InputError: The corpus cannot be read, has no sentence, or has mentions of labels that
             are not known.
     """
-    from discotag import corpora
+    from discotag import corpora  # needs packages that training on sentences does not
 
     sentences = [
         _clean(sentence, labels)
@@ -71,7 +71,7 @@ def read_sentences(
         raise InputError(f"{path}: there is no sentence in it")
     other = [label for label in find_labels(sentences) if known and label not in known]
     if known and other:
-        wanted = " ".join(f"--label {label}" for label in known)
+        wanted = " ".join(f"--labels {label}" for label in known)
         raise InputError(
             f"{path}: has mentions of {', '.join(other)}, but the model to continue from knows "
             f"only {', '.join(known)}; {wanted} leaves the others out"

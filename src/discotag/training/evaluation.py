@@ -23,7 +23,12 @@ def predict(
 ) -> list[frozenset[Mention]]:
     """Return the mentions that a `Tagger` finds in each sentence."""
     documents = [Document((Sentence(each.words),)) for each in sentences]
-    found = make_tagger(network, bf16=bf16).tag_batch(documents, probabilities=False)
+    training = network.training
+    network.eval()  # once, not for each batch
+    try:
+        found = make_tagger(network, bf16=bf16).tag_batch(documents, probabilities=False)
+    finally:
+        network.train(training)
     return [frozenset(document.sentences[0].mentions) for document in found]
 
 

@@ -10,7 +10,6 @@ from discotag.inference.gold import find_gold
 from discotag.lexicon import silver_slots
 from discotag.mentions import Sentence
 from discotag.model.network import Network
-from discotag.model.objectives import Objective
 from discotag.training.batching import Examples, Marginals
 from discotag.training.data import read_lexicon
 from discotag.training.settings import Settings
@@ -34,7 +33,7 @@ def make_examples(
         teacher: The probabilities of tags, of the sentences and then of the unlabelled ones.
     """
     scheme = network.layer.scheme
-    objective = Objective(settings.objective)
+    objective = settings.objective
     lexicon = read_lexicon(settings.lexicon) if objective.uses_lexicon else None
     golds = []
     for each in sentences:

@@ -1,11 +1,23 @@
-"""The loss of a training: a sum of terms, each a number for each sentence."""
+"""The loss of a training: a sum of terms, each of which gives a number for each sentence.
+
+To add a term, such as a second objective or a head that exists in training only:
+
+1. write a subclass of `Term`. What `forward` can use is in `Step`: the encoder's vectors, the
+   scores, the log-partition, the gold taggings and, with teachers, their distributions. Parameters
+   of the term are trained, clipped and saved in checkpoints like those of the network; they are not
+   part of the model that comes out;
+2. add a setting for it, for example its weight, to `Settings`. `Term.from_settings` reads it, and
+   `discotag train` has an option for it;
+3. list the class in `TERMS`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Final, Self
 
 import torch
 from torch import Tensor, nn
@@ -13,20 +25,23 @@ from torch import Tensor, nn
 from discotag.inference.gold import Gold, GoldBatch
 from discotag.model.network import Network
 from discotag.model.objectives import Objective
+from discotag.training.settings import Settings
 
 
 @dataclass(eq=False)
 class Step:
-    """What the terms of a loss have to work with.
+    """What the terms of a loss can use.
 
     Attributes:
         network: The network.
-        scores: (batch, words, tags).
-        mask: (batch, words).
-        batch: All that `Batches` gave.
+        vectors: The encoder's vectors of words, (batch, words, size).
+        scores: The scores of tags, (batch, words, tags).
+        mask: Whether there is a word, (batch, words).
+        batch: The rest of what `Batches` gives.
     """
 
     network: Network
+    vectors: Tensor
     scores: Tensor
     mask: Tensor
     batch: Mapping[str, Any]
@@ -42,15 +57,33 @@ class Step:
         found: Tensor | None = self.batch.get("labelled")
         return self.mask.new_ones(len(self.mask)) if found is None else found
 
+    @cached_property
+    def gold(self) -> GoldBatch:
+        """The gold taggings of the batch."""
+        gold = Gold(*(self.batch[f"gold_{name}"] for name in Gold._fields))
+        return GoldBatch(self.batch["gold_row"], gold, self.batch["gold_group_row"])
 
-class Term(Protocol):
-    """A part of the loss."""
 
-    def __call__(self, step: Step) -> Tensor:
-        """Return what it adds to the loss of each sentence, (batch,)."""
+class Term(nn.Module, ABC):
+    """A term of the loss."""
+
+    @classmethod
+    @abstractmethod
+    def from_settings(cls, settings: Settings, network: Network, *, taught: bool) -> Self | None:
+        """Return the term that the settings ask for, or None if they do not.
+
+        Args:
+            settings: The settings.
+            network: The network that is trained.
+            taught: Whether there are teachers.
+        """
+
+    @abstractmethod
+    def forward(self, step: Step) -> Tensor:
+        """Return what the term adds to the loss of each sentence, (batch,)."""
 
 
-class GoldTerm:
+class GoldTerm(Term):
     """The loss of an objective, on sentences that have gold mentions.
 
     Args:
@@ -59,20 +92,23 @@ class GoldTerm:
     """
 
     def __init__(self, objective: Objective, weight: float = 1.0) -> None:
+        super().__init__()
         self.objective = objective
         self.weight = weight
 
-    def __call__(self, step: Step) -> Tensor:
+    @classmethod
+    def from_settings(cls, settings: Settings, network: Network, *, taught: bool) -> Self:
+        """Return the term of the objective; teachers take their share of its weight."""
+        return cls(settings.objective, 1 - settings.teacher_weight if taught else 1.0)
+
+    def forward(self, step: Step) -> Tensor:
         """Return the log-partition minus the score of the gold mentions."""
-        entries = dict(step.batch["gold"])
-        row, group_row = entries.pop("row"), entries.pop("group_row")
-        gold = GoldBatch(row, Gold(**entries), group_row)
-        scored = step.network.layer.gold_scores(step.scores, gold, self.objective)
+        scored = step.network.layer.gold_scores(step.scores, step.gold, self.objective)
         losses = step.log_partition - scored
         return self.weight * torch.where(step.labelled, losses, 0.0)
 
 
-class TeacherTerm:
+class TeacherTerm(Term):
     """The cross-entropy of the teachers' distribution q and the network's p over tag sequences.
 
     As p is a product of scores of words over the partition, only q's marginals of tags are needed:
@@ -80,13 +116,19 @@ class TeacherTerm:
         H(q, p) = log Z - sum over words and tags of q(word, tag) * score(word, tag)
 
     Args:
-        weight: Its share in the loss of a sentence that has gold mentions; of others it is all.
+        weight: Its share in the loss of sentences that have gold mentions; for others it is 1.
     """
 
     def __init__(self, weight: float) -> None:
+        super().__init__()
         self.weight = weight
 
-    def __call__(self, step: Step) -> Tensor:
+    @classmethod
+    def from_settings(cls, settings: Settings, network: Network, *, taught: bool) -> Self | None:
+        """Return the term if there are teachers."""
+        return cls(settings.teacher_weight) if taught else None
+
+    def forward(self, step: Step) -> Tensor:
         """Return the weighted cross-entropy."""
         teacher: Tensor = step.batch["teacher"]
         expected = (teacher.float() * step.scores).sum((1, 2))
@@ -94,18 +136,50 @@ class TeacherTerm:
         return share * (step.log_partition - expected)
 
 
-class Learner(nn.Module):
-    """A network with its loss: what the trainer trains.
+TERMS: Final[list[type[Term]]] = [GoldTerm, TeacherTerm]
+"""All terms that there are."""
+
+
+def make_terms(settings: Settings, network: Network, *, taught: bool) -> list[Term]:
+    """Return the terms of the loss that the settings ask for.
 
     Args:
-        network: Gives the scores.
+        settings: The settings.
+        network: The network that is trained.
+        taught: Whether there are teachers to learn from.
+    """
+    made = [kind.from_settings(settings, network, taught=taught) for kind in TERMS]
+    return [each for each in made if each is not None]
+
+
+class Learner(nn.Module):
+    """A network with its loss: the module that the trainer trains.
+
+    Args:
+        network: The network, which computes the scores.
         terms: The terms of the loss.
     """
 
     def __init__(self, network: Network, terms: Sequence[Term]) -> None:
         super().__init__()
         self.network = network
-        self.terms = tuple(terms)
+        self.terms = nn.ModuleList(terms)
+
+        self._parameters_listed = list(super().parameters())
+
+    def parameters(self, recurse: bool = True) -> Iterator[nn.Parameter]:
+        """Return all parameters, which are listed once.
+
+        The trainer asks for them several times per step, and to walk through the modules takes
+        about a millisecond of the host's time.
+        """
+        return iter(self._parameters_listed)
+
+    def train(self, mode: bool = True) -> Self:
+        """Set the mode of all modules, unless they are in it; the trainer does so in each step."""
+        if self.training != mode or self.network.training != mode:
+            super().train(mode)
+        return self
 
     def forward(
         self,
@@ -118,9 +192,12 @@ class Learner(nn.Module):
         **batch: Any,
     ) -> dict[str, Tensor]:
         """Return the loss of a batch that `Batches` made, under the key the trainer looks for."""
-        scores = self.network(input_ids, attention_mask, windows, positions, mask)
+        hidden = self.network.encode(input_ids, attention_mask)
+        # The gradient of `index_select` is one sum; that of indexing sorts the indices first.
+        places = windows * hidden.shape[1] + positions
+        vectors = hidden.flatten(0, 1).index_select(0, places.flatten()).view(*mask.shape, -1)
         # Levelled scores change no difference of log-sums, and leave more digits for it.
-        scores = self.network.layer.levelled(scores)
-        step = Step(self.network, scores, mask, batch)
+        scores = self.network.layer.levelled(self.network.score(vectors))
+        step = Step(self.network, vectors, scores, mask, batch)
         losses: Tensor = sum((term(step) for term in self.terms), scores.new_zeros(len(scores)))
         return {"loss": losses.sum() / divisor}

@@ -1,128 +1,233 @@
-"""The settings of a training: the paper's by default, from a YAML file and from flags."""
+"""The settings of a training: names, types, defaults, bounds and help texts, each written once.
+
+The options of `discotag train` are generated from the fields of `Settings`, and the keys of a
+settings file are their names.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
 from pathlib import Path
-from types import UnionType
 from typing import Any, Final, get_args, get_origin, get_type_hints
 
 from discotag.errors import DiscotagError, InputError
 from discotag.model.config import LEAST_WINDOW, MOST_WINDOW, ModelConfig
-from discotag.scheme import Scheme
-from discotag.scheme.scheme import NAMINGS
-
-OBJECTIVES: Final = ("nll", "soft_em", "hard_em", "weakly_soft_em", "weakly_hard_em")
-"""The same names as in `discotag.model.objectives`, which needs PyTorch."""
+from discotag.model.files import find_model, read_config
+from discotag.model.objectives import Objective
+from discotag.scheme import NAMINGS, Scheme
 
 DEFAULT_ENCODER: Final = "microsoft/deberta-v3-base"
-"""The paper's."""
+"""The encoder of the paper."""
 
 CONTINUED: Final = ("slots", "naming", "gap_mentions", "arc_weights")
-"""Settings that a model to continue from has decided."""
+"""Settings that must be as in the model that a training continues."""
 
-PRECISIONS: Final = ("auto", "bf16", "float32")
+LEARNING, SCHEME, DATA, TEACHERS = "Learning", "Scheme", "Data", "Learning from other models"
+"""Groups of settings, as `discotag train --help` shows them."""
+
+UNBOUNDED: Final = float("inf")
+
+KINDS: Final = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
 
 
 class SettingsError(InputError):
     """A setting that does not exist, or a value that it cannot have."""
 
 
-@dataclass(frozen=True)
-class Settings:
-    """All that decides what comes out of a training, besides the data.
+class Precision(StrEnum):
+    """The type of numbers to compute with; AUTO is bf16 on a GPU that supports it."""
 
-    The defaults are the paper's, its appendix "Training details"; it does not name a batch size.
+    AUTO = "auto"
+    BF16 = "bf16"
+    FLOAT32 = "float32"
+
+
+@dataclass(frozen=True)
+class Description:
+    """What is known about a setting besides its name, type and default.
 
     Attributes:
-        encoder: A folder or a name on the hub; empty: the paper's, unless `from_model` is given.
-        from_model: A discotag model to continue from: a folder, a name on the hub, or `bundled` for
-            the one that comes with the package. Encoder, scheme and linear layer are the model's.
-        objective: One of `OBJECTIVES`.
-        slots: Component types of a mention set; 0 is plain BIO.
-        naming: `structural` or `semantic`; empty: semantic for the EM objectives, else structural.
-        gap_mentions: Whether continuous mentions may stand in gaps.
-        labels: The labels to learn, mentions of others are left out; empty: all that there are.
-        arc_weights: Learn a weight for each arc of the grammar; the paper does not.
-        epochs: Passes over the data.
-        rate: The highest learning rate.
-        warmup: The share of steps in which the rate rises; then it falls like a cosine.
-        batch_size: Sentences a step, over all processes.
-        dropout: Between encoder and linear layer.
-        weight_decay: On all parameters.
-        gradient_norm: Longer gradients are cut to this length.
-        seed: The first seed.
-        seeds: So many trainings with seeds that follow each other; the best is kept.
-        without_mentions: Sentences without mentions to train on, for each one with; negative: all.
-        augment: So many new sentences for each one that has a mention set.
-        lexicon: A file of body parts, for the weakly supervised objectives and to augment; empty:
-            the one of discotag.
-        distil_weight: The share of the teachers in the loss.
-        window: Subwords the encoder takes at a time.
-        overlap: Subwords that neighbouring windows share.
-        precision: `bf16`, `float32`, or `auto`: bf16 where a GPU has it.
-        checkpoint_every: Epochs between checkpoints.
-        report_to: Further places to log to, by the names that Hugging Face's trainer knows, such
-            as `wandb`; TensorBoard is written to where it is installed.
+        help: What the setting does, as a sentence.
+        group: The heading that it is listed under; empty: the general one.
+        least, most: The bounds of a number.
+        choices: The values of a text; empty: any.
+        default_text: What the default means, in words; empty: the default itself.
+    """
+
+    help: str
+    group: str = ""
+    least: float = -UNBOUNDED
+    most: float = UNBOUNDED
+    choices: tuple[str, ...] = ()
+    default_text: str = ""
+
+
+def setting(default: Any, help: str, **more: Any) -> Any:
+    """Declare a field of `Settings`; the arguments after the default are those of `Description`.
+
+    Example:
+        >>> @dataclass(frozen=True)
+        ... class MoreSettings(Settings):
+        ...     patience: int = setting(3, "Epochs to wait for a better one.", least=1)
+        >>> MoreSettings(patience=0)
+        Traceback (most recent call last):
+        ...
+        discotag.training.settings.SettingsError: patience must be at least 1; got 0
+    """
+    return field(default=default, metadata={"description": Description(help, **more)})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that decides the result of a training, except the data.
+
+    The defaults are those of the paper, appendix "Training details"; it does not state a batch
+    size. Names are those of Hugging Face's `TrainingArguments` where it has the same setting.
+    `describe` tells what each setting does.
 
     Raises:
-        SettingsError: A value is out of range.
+        SettingsError: A value has the wrong type, or is out of range.
 
     Example:
         >>> Settings(objective="soft_em").scheme(["ADR"]).naming
         'semantic'
     """
 
-    encoder: str = ""
-    from_model: str = ""
-    objective: str = "nll"
-    slots: int = 2
-    naming: str = ""
-    gap_mentions: bool = False
-    labels: tuple[str, ...] = ()
-    arc_weights: bool = False
-    epochs: int = 20
-    rate: float = 1e-5
-    warmup: float = 0.1
-    batch_size: int = 32
-    dropout: float = 0.5
-    weight_decay: float = 0.01
-    gradient_norm: float = 1.0
-    seed: int = 1
-    seeds: int = 1
-    without_mentions: float = -1.0
-    augment: int = 0
-    lexicon: str = ""
-    distil_weight: float = 0.5
-    window: int = 512
-    overlap: int = 128
-    precision: str = "auto"
-    checkpoint_every: int = 1
-    report_to: tuple[str, ...] = ()
+    encoder: str = setting(
+        "",
+        "The pretrained encoder: a folder or a name on the hub.",
+        default_text=DEFAULT_ENCODER,
+    )
+    from_model: str = setting(
+        "",
+        "A discotag model to continue from, instead of an encoder: a folder, a name on the hub, or "
+        "'bundled' for the model that comes with discotag. Its encoder, scheme and linear layer "
+        "are used.",
+        default_text="none",
+    )
+    objective: Objective = setting(  # noqa: RUF009
+        Objective.NLL, "The loss on the gold mentions.", group=LEARNING
+    )
+    num_train_epochs: int = setting(20, "The number of epochs.", group=LEARNING, least=1)
+    learning_rate: float = setting(
+        1e-5, "The peak learning rate.", group=LEARNING, least=1e-9, most=1
+    )
+    warmup_ratio: float = setting(
+        0.1,
+        "The share of steps in which the learning rate rises; then it falls along a cosine.",
+        group=LEARNING,
+        least=0,
+        most=1,
+    )
+    batch_size: int = setting(
+        32, "Sentences per step, over all processes.", group=LEARNING, least=1
+    )
+    dropout: float = setting(
+        0.5,
+        "Dropout between the encoder and the linear layer.",
+        group=LEARNING,
+        least=0,
+        most=0.99,
+    )
+    weight_decay: float = setting(
+        0.01, "The weight decay of all parameters.", group=LEARNING, least=0, most=1
+    )
+    max_grad_norm: float = setting(
+        1.0, "Gradients are clipped to this norm.", group=LEARNING, least=1e-6
+    )
+    seed: int = setting(1, "The first seed.", group=LEARNING, least=0, most=2**31)
+    num_seeds: int = setting(
+        1,
+        "The number of trainings, with consecutive seeds; the best one is kept.",
+        group=LEARNING,
+        least=1,
+        most=1000,
+    )
+    precision: Precision = setting(  # noqa: RUF009
+        Precision.AUTO,
+        "The type of numbers to compute with; auto is bf16 on a GPU that supports it, otherwise "
+        "float32.",
+        group=LEARNING,
+    )
+    checkpoint_every: int = setting(
+        1, "The number of epochs between checkpoints.", group=LEARNING, least=1
+    )
+    report_to: tuple[str, ...] = setting(
+        (),
+        "Another place to log to, such as wandb; may be repeated. TensorBoard is always logged to "
+        "if it is installed.",
+        group=LEARNING,
+        default_text="none",
+    )
+    slots: int = setting(2, "The number of component types, from 0 (plain BIO) to 4.", group=SCHEME)
+    naming: str = setting(
+        "",
+        "What slot names mean.",
+        group=SCHEME,
+        choices=NAMINGS,
+        default_text="structural for nll, semantic for the others",
+    )
+    gap_mentions: bool = setting(
+        False, "Allow continuous mentions in gaps of others.", group=SCHEME
+    )
+    labels: tuple[str, ...] = setting(
+        (),
+        "A label to learn; may be repeated. Mentions with other labels are left out.",
+        group=SCHEME,
+        default_text="all labels of the corpus",
+    )
+    arc_weights: bool = setting(False, "Learn a weight for each arc of the grammar.", group=SCHEME)
+    without_mentions: float = setting(
+        -1.0,
+        "The number of sentences without mentions to train on, for each sentence that has some; "
+        "negative: all of them.",
+        group=DATA,
+        default_text="all of them",
+    )
+    augment: int = setting(
+        0,
+        "The number of new sentences for each sentence with a mention set, made by swapping "
+        "components.",
+        group=DATA,
+        least=0,
+        most=100,
+    )
+    lexicon: str = setting(
+        "",
+        "A file of body parts, for augmentation and the weakly supervised objectives.",
+        group=DATA,
+        default_text="body parts of WordNet",
+    )
+    window: int = setting(
+        512,
+        "The number of subwords that the encoder reads at a time.",
+        group=DATA,
+        least=LEAST_WINDOW,
+        most=MOST_WINDOW,
+    )
+    overlap: int = setting(
+        128,
+        "The number of subwords that neighbouring windows share.",
+        group=DATA,
+        least=0,
+        most=MOST_WINDOW // 2,
+    )
+    teacher_weight: float = setting(
+        0.5, "The share of the teachers in the loss.", group=TEACHERS, least=0, most=1
+    )
 
     def __post_init__(self) -> None:
         hints = get_type_hints(type(self))
         for each in fields(self):
-            object.__setattr__(
-                self, each.name, _coerced(each.name, getattr(self, each.name), hints[each.name])
-            )
+            value = _coerced(each.name, getattr(self, each.name), hints[each.name])
+            object.__setattr__(self, each.name, value)
         if not self.naming:
             object.__setattr__(self, "naming", "semantic" if self.latent else "structural")
-        for name, known in (
-            ("objective", OBJECTIVES),
-            ("naming", NAMINGS),
-            ("precision", PRECISIONS),
-        ):
-            if getattr(self, name) not in known:
-                given = getattr(self, name)
-                raise SettingsError(f"{name} is one of {', '.join(known)}; got {given!r}")
-        for name, (least, most) in RANGES.items():
-            given = getattr(self, name)
-            if not least <= given <= most:
-                span = f"from {least} to {most}" if most < UNBOUNDED else f"at least {least}"
-                raise SettingsError(f"{name} is a number {span}; got {given}")
+        for name, description in describe(type(self)).items():
+            _check(name, getattr(self, name), description)
         if self.from_model and self.encoder:
             raise SettingsError(
                 f"from_model is {self.from_model!r}, which has an encoder; leave out encoder, "
@@ -132,62 +237,58 @@ class Settings:
             object.__setattr__(self, "encoder", DEFAULT_ENCODER)
         if self.latent and self.naming == "structural":
             raise SettingsError(
-                f"{self.objective} looks for the names of slots, so naming must be semantic; "
-                "for structural naming use nll"
+                f"{self.objective} finds the names of slots in training, so naming must be "
+                "semantic; for structural naming use nll"
             )
-        if self.objective == "nll" and self.naming == "semantic":
-            raise SettingsError("nll has one naming of slots, so naming must be structural")
-        self.scheme(self.labels or ("label",))  # slots out of range
+        if not self.latent and self.naming == "semantic":
+            raise SettingsError(
+                "nll knows one naming of slots only, so naming must be structural; for semantic "
+                "naming use soft_em or hard_em"
+            )
+        self.scheme(self.labels or ("label",))  # raises if there are too many slots
 
     @property
     def latent(self) -> bool:
         """Whether the names of slots are found in training."""
-        return self.objective != "nll"
+        return self.objective.uses_all_namings
 
     def scheme(self, labels: list[str] | tuple[str, ...]) -> Scheme:
-        """The scheme of these settings for the labels of a corpus."""
+        """Return the scheme of these settings for the labels of a corpus."""
         return Scheme(tuple(labels), self.slots, self.naming, self.gap_mentions)
 
     def as_data(self) -> dict[str, Any]:
-        """All settings as plain data."""
-        return asdict(self) | {"labels": list(self.labels), "report_to": list(self.report_to)}
+        """Return all settings as plain data, as in a settings file."""
+        return {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
 
 
-UNBOUNDED: Final = float("inf")
+def describe(kind: type[Settings] = Settings) -> dict[str, Description]:
+    """Return what is known about each setting, by name.
 
-RANGES: Final[Mapping[str, tuple[float, float]]] = {
-    "epochs": (1, UNBOUNDED),
-    "rate": (1e-9, 1),
-    "warmup": (0, 1),
-    "batch_size": (1, UNBOUNDED),
-    "dropout": (0, 0.99),
-    "weight_decay": (0, 1),
-    "gradient_norm": (1e-6, UNBOUNDED),
-    "seed": (0, 2**31),
-    "seeds": (1, 1000),
-    "augment": (0, 100),
-    "distil_weight": (0, 1),
-    "window": (LEAST_WINDOW, MOST_WINDOW),
-    "overlap": (0, MOST_WINDOW // 2),
-    "checkpoint_every": (1, UNBOUNDED),
-}
+    Example:
+        >>> describe()["learning_rate"].help
+        'The peak learning rate.'
+    """
+    return {each.name: each.metadata["description"] for each in fields(kind)}
 
 
-def make_settings(file: Path | None, flags: Mapping[str, object]) -> Settings:
-    """Make settings from a YAML file and flags, which win; None among the flags is one not given.
+def make_settings(file: Path | None, options: Mapping[str, object]) -> Settings:
+    """Make settings from a YAML file and options.
 
-    With a model to continue from, what is not given is as in that model.
+    Options take precedence over the file. With a model to continue from, settings that are not
+    given are as in that model.
+
+    Args:
+        file: The YAML file, or None.
+        options: Settings by name; None means that the option is not given.
 
     Raises:
         SettingsError: The file or the model cannot be read, or a setting is wrong.
     """
     given = {} if file is None else _from_yaml(file)
-    given |= {name: value for name, value in flags.items() if value is not None}
+    given |= {name: value for name, value in options.items() if value is not None}
     model = given.get("from_model")
     try:
         if model and isinstance(model, str):
-            from discotag.model.files import find_model, read_config
-
             given = _of_model(read_config(find_model(model))[1]) | given
         return Settings(**given)
     except DiscotagError as error:
@@ -196,13 +297,13 @@ def make_settings(file: Path | None, flags: Mapping[str, object]) -> Settings:
 
 
 def _of_model(config: ModelConfig) -> dict[str, Any]:
-    """Return the settings that a model decides, or has used."""
+    """Return the settings that a model was trained with, as far as its configuration has them."""
     scheme = config.scheme
     return {
         "slots": scheme.slots,
         "naming": scheme.naming,
         "gap_mentions": scheme.gap_mentions,
-        "objective": "nll" if scheme.structural else "soft_em",
+        "objective": Objective.NLL if scheme.structural else Objective.SOFT_EM,
         "arc_weights": config.arc_weights,
         "dropout": config.dropout,
         "window": config.window,
@@ -216,9 +317,12 @@ def check_continues(settings: Settings, config: ModelConfig) -> None:
     other = [name for name in CONTINUED if getattr(settings, name) != decided[name]]
     if other:
         differences = ", ".join(
-            f"{name} is {decided[name]!r} in it, not {getattr(settings, name)!r}" for name in other
+            f"{name} is {decided[name]!r} in the model, not {getattr(settings, name)!r}"
+            for name in other
         )
-        raise SettingsError(f"{settings.from_model}: cannot be continued so: {differences}")
+        raise SettingsError(
+            f"{settings.from_model}: cannot be continued with these settings: {differences}"
+        )
     known = config.scheme.labels
     if settings.labels and set(settings.labels) != set(known):
         raise SettingsError(
@@ -228,11 +332,12 @@ def check_continues(settings: Settings, config: ModelConfig) -> None:
 
 
 def _from_yaml(file: Path) -> dict[str, Any]:
+    """Read a settings file."""
     try:
         import yaml
     except ImportError:
         raise SettingsError(
-            f"{file}: reading it needs PyYAML: pip install 'discotag[train]'"
+            f"{file}: PyYAML is needed to read it: pip install 'discotag[train]'"
         ) from None
     try:
         text = file.read_text(encoding="utf-8")
@@ -245,12 +350,12 @@ def _from_yaml(file: Path) -> dict[str, Any]:
     if data is None:
         return {}
     if not isinstance(data, dict):
-        raise SettingsError(f"{file}: must hold lines like 'epochs: 20'")
-    known = [each.name for each in fields(Settings)]
+        raise SettingsError(f"{file}: must contain lines like 'num_train_epochs: 20'")
+    known = list(describe())
     unknown = [str(name) for name in data if name not in known]
     if unknown:
         raise SettingsError(
-            f"{file}: unknown settings {', '.join(unknown)}; there are {', '.join(known)}"
+            f"{file}: unknown settings {', '.join(unknown)}; the settings are {', '.join(known)}"
         )
     return data
 
@@ -268,18 +373,44 @@ def _check_unique(file: Path, node: Any) -> None:
         first[name] = line
 
 
-def _coerced(name: str, value: object, kind: type | UnionType) -> object:
-    """The value as its type wants it; YAML reads 1e-5 as text and a whole number as int."""
+def _coerced(name: str, value: object, kind: Any) -> object:
+    """Return a value as its type wants it; YAML reads 1e-5 as text and 1 as an int.
+
+    Raises:
+        SettingsError: The value has another type.
+    """
     if get_origin(kind) is tuple:
         if isinstance(value, str):
             return (value,)
         if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
             return tuple(value)
-        raise SettingsError(f"{name} is a list of {get_args(kind)[0].__name__}, got {value!r}")
+        raise SettingsError(f"{name} must be a list of {get_args(kind)[0].__name__}; got {value!r}")
+    if issubclass(kind, StrEnum):
+        if value in list(kind):
+            return kind(value)
+        raise SettingsError(f"{name} must be one of {', '.join(kind)}; got {value!r}")
     if kind is float and isinstance(value, int | str) and not isinstance(value, bool):
         with suppress(ValueError):
             value = float(value)
-    words = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+    if kind is str and isinstance(value, StrEnum):
+        value = value.value
     if type(value) is not kind or value != value:
-        raise SettingsError(f"{name} is {words[kind]}, got {value!r}")  # type: ignore[index]
+        raise SettingsError(f"{name} must be {KINDS[kind]}; got {value!r}")
     return value
+
+
+def _check(name: str, value: Any, description: Description) -> None:
+    """Raise `SettingsError` if a value is not one of the choices, or out of bounds."""
+    least, most, choices = description.least, description.most, description.choices
+    if choices and value not in choices:
+        raise SettingsError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
+    if isinstance(value, int | float) and not least <= value <= most:
+        bounds = f"at least {least}" if most == UNBOUNDED else f"from {least} to {most}"
+        raise SettingsError(f"{name} must be {bounds}; got {value}")
+
+
+def _plain(value: object) -> object:
+    """Return a value as YAML and JSON have it."""
+    if isinstance(value, StrEnum):
+        return value.value
+    return list(value) if isinstance(value, tuple) else value

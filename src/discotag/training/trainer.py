@@ -1,94 +1,50 @@
-"""One training: the Hugging Face trainer with our batches, losses, figures and checkpoints."""
+"""Hugging Face's `Trainer` with our batches, losses, evaluation and checkpoints.
+
+Everything that configures that trainer, or works around how it does something, is in this file.
+"""
 
 from __future__ import annotations
 
-import math
 import os
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import torch
+from safetensors.torch import load_file
 from torch import Tensor, nn
-from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
+from transformers import PrinterCallback, Trainer, TrainingArguments
 from transformers.integrations.integration_utils import (
     TensorBoardCallback,
     get_available_reporting_integrations,
 )
 
 from discotag.errors import DiscotagError, InputError
-from discotag.evaluation import SLICES
 from discotag.mentions import Sentence
 from discotag.model.network import Network
-from discotag.model.objectives import Objective
 from discotag.training import checkpoints
 from discotag.training.batching import Examples, Loader
+from discotag.training.callbacks import (
+    CheckpointCallback,
+    DivergenceCallback,
+    ProgressCallback,
+    best_file,
+    check_loss,
+)
+from discotag.training.epochs import Epoch, as_metrics, best_of, read_epochs
 from discotag.training.evaluation import as_data, evaluate
-from discotag.training.losses import GoldTerm, Learner, TeacherTerm, Term
-from discotag.training.progress import Listener, Silent
-from discotag.training.settings import Settings
-
-FIGURES: Final = ("precision", "recall", "f1", "gold", "predicted", "correct")
-"""What is logged of each slice of the development data."""
-
-
-class DivergedError(DiscotagError):
-    """A training whose loss is infinite or not a number."""
-
-
-@dataclass(frozen=True, slots=True)
-class Epoch:
-    """What came out of an epoch.
-
-    Attributes:
-        number: From 1.
-        step: The number of steps done after it.
-        loss: Its mean training loss.
-        dev: The figures on the development data, by slice.
-    """
-
-    number: int
-    step: int
-    loss: float
-    dev: dict[str, dict[str, float]]
-
-    @property
-    def f1(self) -> float:
-        """Development F1 of all mentions."""
-        return self.dev["all"]["f1"]
-
-    def as_data(self) -> dict[str, Any]:
-        """The epoch as plain data."""
-        return asdict(self)
-
-
-def best_of(epochs: Sequence[Epoch]) -> Epoch:
-    """The epoch with the highest development F1; of equal ones the first."""
-    return max(epochs, key=lambda epoch: epoch.f1)
+from discotag.training.losses import Learner, make_terms
+from discotag.training.progress import Listener
+from discotag.training.settings import Precision, Settings
 
 
 def uses_bf16(settings: Settings) -> bool:
-    """Whether to compute in bf16: where it is asked for, or a GPU has it."""
-    if settings.precision == "auto":
+    """Return whether to compute in bf16: if it is asked for, or if a GPU supports it."""
+    if settings.precision is Precision.AUTO:
         return torch.cuda.is_available() and torch.cuda.is_bf16_supported()
-    return settings.precision == "bf16"
-
-
-def make_terms(settings: Settings, *, taught: bool) -> list[Term]:
-    """Return the terms of the loss that the settings ask for.
-
-    Args:
-        settings: The settings.
-        taught: Whether there are teachers to learn from.
-    """
-    objective = Objective(settings.objective)
-    if not taught:
-        return [GoldTerm(objective)]
-    share = settings.distil_weight
-    return [GoldTerm(objective, 1 - share), TeacherTerm(share)]
+    return settings.precision is Precision.BF16
 
 
 def fit(
@@ -102,85 +58,123 @@ def fit(
     logs: Path | None = None,
     listener: Listener | None = None,
 ) -> list[Epoch]:
-    """Train a network; it is left with the weights of its best epoch.
+    """Train a network; afterwards it has the weights of its best epoch.
 
     Args:
-        network: Its linear layer new, its encoder pretrained.
-        examples: What to learn from.
-        dev: To choose the best epoch by.
+        network: The network, with a pretrained encoder.
+        examples: The sentences to learn from.
+        dev: The sentences that the best epoch is chosen on.
         settings: The settings.
-        seed: Decides order and dropout.
-        folder: For checkpoints; a training that was interrupted goes on from there. None: no
-            checkpoints are written.
-        logs: For TensorBoard, where it is installed; None: nothing is logged.
-        listener: Is told how far the training is.
+        seed: Decides the order of sentences, dropout, and the weights of training-only heads.
+        folder: The folder of checkpoints; an interrupted training is continued from there. None:
+            no checkpoints are written.
+        logs: The folder of TensorBoard's log, if it is installed; None: no log is written.
+        listener: Is told about the progress.
 
     Returns:
-        All epochs.
+        The results of all epochs.
 
     Raises:
-        DivergedError: The loss is infinite or no number.
-        InputError: There are too few sentences for so many processes, or too little memory.
+        DivergedError: The loss is infinite or not a number.
+        InputError: There are too few sentences for the number of processes.
+        DiscotagError: The GPU has too little memory.
     """
-    with tempfile.TemporaryDirectory() as nowhere:
-        arguments = _arguments(settings, seed, folder or Path(nowhere), folder is not None)
-        loader = Loader(
+    with tempfile.TemporaryDirectory() as temporary:
+        trainer = make_trainer(
+            network,
             examples,
-            settings.batch_size,
+            dev,
+            settings,
             seed,
-            rank=arguments.process_index,
-            world=arguments.world_size,
+            folder=folder or Path(temporary),
+            resumable=folder is not None,
+            listener=listener,
         )
-        if len(examples) < arguments.world_size * len(loader):
-            raise InputError(
-                f"{arguments.world_size} processes cannot share {len(examples)} sentences in "
-                f"batches of {settings.batch_size}; use larger batches or fewer processes"
-            )
-        arguments.warmup_steps = round(settings.warmup * len(loader) * settings.epochs)
-        trainer = TaggerTrainer(
-            model=Learner(network, make_terms(settings, taught=examples.teacher is not None)),
-            args=arguments,
-            train_dataset=loader.dataset,
-            eval_dataset=loader.dataset,  # the trainer wants one; `evaluate` has the real one
-        )
-        trainer.remove_callback(PrinterCallback)
-        trainer.add_callback(Companion(trainer, listener or Silent(), settings))
         if logs is not None and find_spec("tensorboard") and trainer.is_world_process_zero():
             from torch.utils.tensorboard import SummaryWriter
 
             trainer.add_callback(TensorBoardCallback(SummaryWriter(logs)))  # type: ignore[no-untyped-call]
-        trainer.loader = loader
-        trainer.dev = dev
-        trainer.folder = folder
-        checked, network.layer.check = network.layer.check, False  # it would make a GPU wait
+        # The layer's checks of scores would make a GPU wait; `DivergedError` is raised instead.
+        checked, network.layer.check = network.layer.check, False
         try:
-            return trainer.fit(settings.epochs)
+            return trainer.fit()
         except torch.OutOfMemoryError:
             raise DiscotagError(
-                "the memory of the GPU is too small for this training; use smaller batches"
+                "the memory of the GPU is too small for this training; use a smaller batch_size"
             ) from None
         finally:
             network.layer.check = checked
 
 
+def make_trainer(
+    network: Network,
+    examples: Examples,
+    dev: Sequence[Sentence],
+    settings: Settings,
+    seed: int,
+    *,
+    folder: Path,
+    resumable: bool,
+    listener: Listener | None = None,
+) -> TaggerTrainer:
+    """Make a trainer with its batches, loss and callbacks.
+
+    The arguments are those of `fit`; checkpoints are written to the folder if it is `resumable`.
+
+    Raises:
+        InputError: There are too few sentences for the number of processes.
+    """
+    arguments = _arguments(settings, seed, folder, resumable)
+    loader = Loader(
+        examples,
+        settings.batch_size,
+        seed,
+        rank=arguments.process_index,
+        world=arguments.world_size,
+        pin=arguments.device.type == "cuda",
+    )
+    if len(examples) < arguments.world_size * len(loader):
+        raise InputError(
+            f"{arguments.world_size} processes cannot share {len(examples)} sentences in "
+            f"batches of {settings.batch_size}; use larger batches or fewer processes"
+        )
+    arguments.warmup_steps = round(settings.warmup_ratio * len(loader) * settings.num_train_epochs)
+    torch.manual_seed(seed)  # for the weights of terms
+    terms = make_terms(settings, network, taught=examples.teacher is not None)
+    learner = Learner(network, terms)
+    trainer = TaggerTrainer(learner, arguments, loader, dev, folder if resumable else None)
+    if listener is not None:
+        trainer.add_callback(ProgressCallback(listener, lambda: float(trainer.last_loss)))
+    if resumable:
+        trainer.add_callback(
+            CheckpointCallback(folder, settings.checkpoint_every, lambda: trainer.best_weights)
+        )
+    return trainer
+
+
 def _arguments(settings: Settings, seed: int, folder: Path, resumable: bool) -> TrainingArguments:
+    """Return the arguments of Hugging Face's trainer for settings.
+
+    Raises:
+        InputError: A place to log to is unknown.
+    """
     known = get_available_reporting_integrations()  # type: ignore[no-untyped-call]
     for name in settings.report_to:
         if name not in known:
             raise InputError(
-                f"report_to: {name} is unknown or not installed; there are {', '.join(known)}"
+                f"report_to: {name} is unknown or not installed; available are {', '.join(known)}"
             )
     on_cpu = not torch.cuda.is_available()
     several = int(os.environ.get("WORLD_SIZE", "1")) > 1  # set by torchrun
     arguments = TrainingArguments(
         output_dir=str(folder),
-        num_train_epochs=settings.epochs,
+        num_train_epochs=settings.num_train_epochs,
         per_device_train_batch_size=settings.batch_size,
-        learning_rate=settings.rate,
+        learning_rate=settings.learning_rate,
         lr_scheduler_type="cosine",
         weight_decay=settings.weight_decay,
-        max_grad_norm=settings.gradient_norm,
-        optim="adamw_torch" if on_cpu else "adamw_torch_fused",
+        max_grad_norm=settings.max_grad_norm,
+        optim="adamw_torch_fused",
         bf16=uses_bf16(settings),
         use_cpu=on_cpu,
         ddp_backend="gloo" if on_cpu and several else None,
@@ -188,67 +182,94 @@ def _arguments(settings: Settings, seed: int, folder: Path, resumable: bool) -> 
         eval_strategy="epoch",
         logging_strategy="epoch",
         save_strategy="epoch" if resumable else "no",
-        logging_nan_inf_filter=False,
+        logging_nan_inf_filter=False,  # it would look at the loss of each step
         report_to=list(settings.report_to),
         disable_tqdm=True,
         remove_unused_columns=False,
         dataloader_pin_memory=False,
     )
     if arguments.n_gpu > 1:
-        # Several GPUs are used by a process each (torchrun), never by threads of one.
+        # Several GPUs are used by one process each (torchrun), not by threads of one process.
         arguments._n_gpu = 1
     return arguments
 
 
 class TaggerTrainer(Trainer):
-    """The trainer of Hugging Face, which does schedules, precision, processes and logging."""
+    """Hugging Face's trainer, which does schedules, precision, processes and logging.
 
-    loader: Loader
-    dev: Sequence[Sentence]
-    folder: Path | None
+    Args:
+        learner: The network with its loss.
+        arguments: The arguments of the trainer.
+        loader: The batches.
+        dev: The sentences to evaluate on after each epoch.
+        folder: The folder of checkpoints, or None.
+
+    Attributes:
+        last_loss: The loss of the last step.
+        best_weights: The weights of the best epoch, or None if an earlier process has written them
+            to the folder.
+    """
+
     last_loss: Tensor
     best_weights: dict[str, Tensor] | None = None
-    """Of the best epoch, if this process saw it."""
 
-    @property
-    def network(self) -> Network:
-        """What is trained."""
-        assert isinstance(self.model, Learner)
-        return self.model.network
+    def __init__(
+        self,
+        learner: Learner,
+        arguments: TrainingArguments,
+        loader: Loader,
+        dev: Sequence[Sentence],
+        folder: Path | None = None,
+    ) -> None:
+        super().__init__(
+            model=learner,
+            args=arguments,
+            train_dataset=loader.dataset,
+            eval_dataset=loader.dataset,  # the trainer wants one; `evaluate` uses `dev`
+        )
+        self.network = learner.network
+        self.loader = loader
+        self.dev = dev
+        self.folder = folder
+        self.remove_callback(PrinterCallback)
+        self.add_callback(DivergenceCallback())
 
-    def fit(self, epochs: int) -> list[Epoch]:
-        """Train from the start or from the last checkpoint, and take the best weights."""
+    def fit(self) -> list[Epoch]:
+        """Train from the start or from the last checkpoint, and load the best weights."""
         last = None
         if self.folder is not None:
             if self.is_world_process_zero():
                 checkpoints.remove_torn(self.folder)
             self.accelerator.wait_for_everyone()
             last = checkpoints.last_complete(self.folder)
-        done = [] if last is None else _epochs(checkpoints.history(last))
-        if len(done) < epochs:
+        done = [] if last is None else read_epochs(checkpoints.history(last))
+        if len(done) < self.args.num_train_epochs:
             self.train(resume_from_checkpoint=None if last is None else str(last))
-            done = _epochs(self.state.log_history)
+            done = read_epochs(self.state.log_history)
         else:
             self.network.to(self.args.device)
-        self._take_best(best_of(done))
+        self._load_best(best_of(done))
         self.accelerator.wait_for_everyone()
         return done
 
-    def _take_best(self, best: Epoch) -> None:
+    def _load_best(self, best: Epoch) -> None:
         weights = self.best_weights
         if weights is None:
-            from safetensors.torch import load_file
-
             assert self.folder is not None
             weights = load_file(best_file(self.folder, best.step))
         self.network.load_state_dict(weights)
 
     def get_train_dataloader(self) -> Any:
-        """Our batches."""
+        """Return our batches."""
         return self.loader
 
+    def _prepare_inputs(self, inputs: Any) -> dict[str, Any]:
+        """Return a batch on the device: one copy that nothing waits for, not one per tensor."""
+        found: dict[str, Any] = inputs.to(self.args.device)
+        return found
+
     def get_decay_parameter_names(self, model: nn.Module) -> list[str]:
-        """All parameters decay, as the paper says."""
+        """Return the names of all parameters: in the paper all of them decay."""
         return [name for name, _ in model.named_parameters()]
 
     def _save_checkpoint(self, *arguments: Any, **named: Any) -> None:
@@ -256,11 +277,11 @@ class TaggerTrainer(Trainer):
             super()._save_checkpoint(*arguments, **named)
 
     def training_step(self, *arguments: Any, **named: Any) -> Tensor:
-        """Make a step, and keep its loss to show it.
+        """Make a step, and keep its loss.
 
         Raises:
-            DivergedError: The loss is not a number. On a GPU this is noticed when the epoch ends:
-                looking at each loss would make it wait.
+            DivergedError: The loss is infinite or not a number. On a GPU this is noticed at the end
+                of the epoch, because looking at each loss would make the GPU wait.
         """
         self.last_loss = super().training_step(*arguments, **named)
         if self.last_loss.device.type == "cpu":
@@ -268,103 +289,17 @@ class TaggerTrainer(Trainer):
         return self.last_loss
 
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
-        """The figures on the development data; keeps the weights if they are the best so far."""
+        """Return the figures on the development data; keep the weights if they are the best."""
         figures = as_data(evaluate(self.network, self.dev, bf16=self.args.bf16))
-        before = [each.f1 for each in _epochs(self.state.log_history)]
+        before = [each.f1 for each in read_epochs(self.state.log_history)]
         if figures["all"]["f1"] > max(before, default=-1.0):
             state = self.network.state_dict()
-            self.best_weights = {name: each.detach().cpu().clone() for name, each in state.items()}
-        metrics: dict[str, Any] = {
-            f"eval_{part}_{name}": value
-            for part, values in figures.items()
-            for name, value in values.items()
-        }
+            self.best_weights = {
+                name: each.detach().to("cpu", copy=True) for name, each in state.items()
+            }
+        metrics = as_metrics(figures)
         self.log(metrics)
         self.control = self.callback_handler.on_evaluate(
             self.args, self.state, self.control, metrics
         )
         return metrics
-
-
-class Companion(TrainerCallback):
-    """Tells a listener how far the training is, and keeps what is saved whole."""
-
-    def __init__(self, trainer: TaggerTrainer, listener: Listener, settings: Settings) -> None:
-        self.trainer = trainer
-        self.listener = listener
-        self.settings = settings
-
-    def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Tell the listener that the training begins."""
-        if state.is_world_process_zero:
-            self.listener.begin(f"seed {args.seed}", state.max_steps, state.global_step)
-
-    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Tell the listener of a step."""
-        if state.is_world_process_zero:
-            self.listener.step(lambda: float(self.trainer.last_loss))
-
-    def on_epoch_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Save only now and then, if so set."""
-        epoch = round(state.epoch)
-        due = epoch % self.settings.checkpoint_every == 0 or epoch == self.settings.epochs
-        control.should_save = control.should_save and due
-
-    def on_log(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Raise `DivergedError` if the loss of the epoch is not a number."""
-        check_loss(state.log_history[-1].get("loss", 0.0), args, state)
-
-    def on_evaluate(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Say what came out of the epoch."""
-        if state.is_world_process_zero:
-            epoch = _epochs(state.log_history)[-1]
-            self.listener.epoch(epoch.number, epoch.loss, epoch.f1)
-
-    def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Write the best weights, then make the checkpoint count, then remove older ones."""
-        folder = self.trainer.folder
-        if folder is None or not state.is_world_process_zero:
-            return
-        best = best_file(folder, best_of(_epochs(state.log_history)).step)
-        if self.trainer.best_weights is not None:
-            checkpoints.write_weights(self.trainer.best_weights, best)
-        newest = folder / f"checkpoint-{state.global_step}"
-        checkpoints.complete(newest)
-        checkpoints.remove_older(newest)
-        for path in folder.glob("best-*.safetensors"):
-            if path != best:
-                path.unlink()
-
-    def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Tell the listener that the training is over."""
-        if state.is_world_process_zero:
-            self.listener.end()
-
-
-def check_loss(loss: float, args: Any, state: Any) -> None:
-    """Raise `DivergedError` if a loss is infinite or not a number."""
-    if not math.isfinite(loss):
-        raise DivergedError(
-            f"the loss is {loss} after {state.global_step} steps; a lower rate than "
-            f"{args.learning_rate} may help"
-        )
-
-
-def best_file(folder: Path, step: int) -> Path:
-    """Where the best weights are, which were reached after so many steps."""
-    return folder / f"best-{step}.safetensors"
-
-
-def _epochs(log: Iterable[Mapping[str, Any]]) -> list[Epoch]:
-    """The epochs that the trainer logged, each as losses and as figures."""
-    losses: dict[int, float] = {}
-    epochs = []
-    for entry in log:
-        if "loss" in entry:
-            losses[entry["step"]] = entry["loss"]
-        elif "eval_all_f1" in entry:
-            dev = {
-                part: {name: entry[f"eval_{part}_{name}"] for name in FIGURES} for part in SLICES
-            }
-            epochs.append(Epoch(round(entry["epoch"]), entry["step"], losses[entry["step"]], dev))
-    return epochs

@@ -1,0 +1,67 @@
+"""The results of epochs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from discotag.evaluation import SLICES
+
+FIGURES: Final = ("precision", "recall", "f1", "gold", "predicted", "correct")
+"""The figures that are logged for each slice of the development data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """The result of an epoch.
+
+    Attributes:
+        number: The number of the epoch, from 1.
+        step: The number of steps done after it.
+        loss: The mean training loss.
+        dev: The figures on the development data, by slice.
+    """
+
+    number: int
+    step: int
+    loss: float
+    dev: dict[str, dict[str, float]]
+
+    @property
+    def f1(self) -> float:
+        """Development F1 of all mentions."""
+        return self.dev["all"]["f1"]
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the epoch as plain data."""
+        return asdict(self)
+
+
+def best_of(epochs: Sequence[Epoch]) -> Epoch:
+    """Return the epoch with the highest development F1; of equal ones the first."""
+    return max(epochs, key=lambda epoch: epoch.f1)
+
+
+def as_metrics(figures: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Return figures of development data as the trainer logs them."""
+    return {
+        f"eval_{part}_{name}": value
+        for part, values in figures.items()
+        for name, value in values.items()
+    }
+
+
+def read_epochs(log: Iterable[Mapping[str, Any]]) -> list[Epoch]:
+    """Return the epochs in the log of a trainer: an entry with the loss, then one with figures."""
+    losses: dict[int, float] = {}
+    epochs = []
+    for entry in log:
+        if "loss" in entry:
+            losses[entry["step"]] = entry["loss"]
+        elif "eval_all_f1" in entry:
+            dev = {
+                part: {name: entry[f"eval_{part}_{name}"] for name in FIGURES} for part in SLICES
+            }
+            epochs.append(Epoch(round(entry["epoch"]), entry["step"], losses[entry["step"]], dev))
+    return epochs

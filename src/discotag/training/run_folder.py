@@ -1,0 +1,130 @@
+"""The folder of a run: the names of its files, the lock, and the checks before a run begins."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import yaml
+
+from discotag.corpora.jobs import locked
+from discotag.errors import DiscotagError
+from discotag.training.checkpoints import PART, write_json, write_text
+from discotag.training.settings import Settings
+
+SETTINGS: Final = "settings.yaml"
+SOURCES: Final = "data.json"
+FIGURES: Final = "figures.json"
+LEFT_OUT: Final = "left_out.jsonl"
+CURVE: Final = "curve"
+MODEL: Final = "model"
+CHECKPOINTS: Final = "checkpoints"
+LOGS: Final = "tensorboard"
+RESULT: Final = "result.json"
+"""Written into the folder of a seed when the seed is finished."""
+
+WEIGHTS_IN_CHECKPOINT: Final = 3
+"""The size of a checkpoint, in times the size of the weights: AdamW has two moments of each."""
+
+BYTES_OF_WEIGHT: Final = 4
+
+
+class RunError(DiscotagError):
+    """A run folder that cannot be used."""
+
+
+@contextmanager
+def locked_folder(out: Path) -> Iterator[None]:
+    """Keep other processes from using the folder of a run; its parents are made.
+
+    Raises:
+        RunError: The folder cannot be made.
+        JobError: Another process uses it.
+    """
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError(f"{out}: cannot be written to: {error.strerror}") from None
+    with locked(out):
+        yield
+
+
+def claim(
+    out: Path, settings: Settings, digests: Mapping[str, Sequence[str]], *, write: bool
+) -> None:
+    """Make the folder of a run, or check that the same run was begun in it.
+
+    Args:
+        out: The folder.
+        settings: The settings of the run.
+        digests: The hashes of its data.
+        write: Whether to write settings and hashes into the folder, or only to check.
+
+    Raises:
+        RunError: The folder contains a finished run, another run or other files, or cannot be
+            written to.
+    """
+    if (out / FIGURES).exists():
+        raise RunError(f"{out}: contains a finished run; give another folder with --out")
+    begun = any((out / CHECKPOINTS).glob("*/*"))  # before that, other settings lose nothing
+    if begun and (out / SOURCES).exists():
+        _check_same(out, settings, digests)
+    elif write and out.is_dir() and not (out / SOURCES).exists():
+        ours = {SETTINGS, f"{SETTINGS}{PART}", f"{SOURCES}{PART}"}
+        if any(path.name not in ours for path in out.iterdir()):
+            raise RunError(
+                f"{out}: contains files that are not of a run; give another folder with --out"
+            )
+    if not write:
+        return
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        text = yaml.safe_dump(settings.as_data(), sort_keys=False, allow_unicode=True)
+        write_text(text, out / SETTINGS)
+        write_json(digests, out / SOURCES)
+    except OSError as error:
+        raise RunError(f"{out}: cannot be written to: {error.strerror}") from None
+
+
+def _check_same(out: Path, settings: Settings, digests: Mapping[str, Sequence[str]]) -> None:
+    """Raise `RunError` if a run was begun with other settings or other data."""
+    before = yaml.safe_load((out / SETTINGS).read_text(encoding="utf-8"))
+    now = settings.as_data()
+    other = [name for name in now if before.get(name) != now[name]]
+    if other:
+        changes = ", ".join(f"{name} was {before.get(name)!r}" for name in other)
+        raise RunError(
+            f"{out}: contains a run with other settings ({changes}); give the same settings, or "
+            "another folder with --out"
+        )
+    known = json.loads((out / SOURCES).read_text(encoding="utf-8"))
+    changed = [name for name in digests if known.get(name) != list(digests[name])]
+    if changed:
+        raise RunError(
+            f"{out}: contains a run with other data ({', '.join(changed)}); give the same data, or "
+            "another folder with --out"
+        )
+
+
+def check_room(out: Path, weights: int, seeds: int) -> None:
+    """Raise `RunError` if the disk is too small for a run.
+
+    Args:
+        out: The folder of the run.
+        weights: The number of weights of the network.
+        seeds: The number of seeds.
+    """
+    # Two checkpoints and two files of best weights at a time, a model per seed, and the last one.
+    times = 2 * WEIGHTS_IN_CHECKPOINT + 2 + seeds + 1
+    needed = times * BYTES_OF_WEIGHT * weights
+    used = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
+    free = shutil.disk_usage(out).free + used
+    if free < needed:
+        raise RunError(
+            f"{out}: the run needs {needed / 1e9:.1f} GB of disk space, but only {free / 1e9:.1f} "
+            "GB are free"
+        )

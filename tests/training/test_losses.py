@@ -1,0 +1,180 @@
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from discotag import Mention, Scheme, Sentence
+from discotag.model.config import ModelConfig
+from discotag.model.network import Network
+from discotag.training import losses
+from discotag.training.batching import Loader
+from discotag.training.epochs import best_of
+from discotag.training.examples import make_examples
+from discotag.training.initial_network import make_network
+from discotag.training.losses import GoldTerm, Learner, TeacherTerm, Term, make_terms
+from discotag.training.progress import Silent
+from discotag.training.settings import LEARNING, Settings, setting
+from discotag.training.trainer import fit
+from learnable import SENTENCES, learnable_encoder, sentence
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory):
+    return learnable_encoder(tmp_path_factory.mktemp("encoder"))
+
+
+@dataclass(frozen=True)
+class MoreSettings(Settings):
+    """The line in the settings that a new term needs."""
+
+    presence_weight: float = setting(0.0, "The weight of `Presence`.", group=LEARNING, least=0)
+
+
+class Presence(Term):
+    """A head for training only: whether a sentence has mentions."""
+
+    def __init__(self, size, weight):
+        super().__init__()
+        self.head = nn.Linear(size, 1)
+        self.weight = weight
+
+    @classmethod
+    def from_settings(cls, settings, network, *, taught):
+        if not settings.presence_weight:
+            return None
+        return cls(network.encoder.config.hidden_size, settings.presence_weight)
+
+    def forward(self, step):
+        rows, tags = step.gold.row, step.gold.gold.tag
+        present = torch.zeros(len(step.mask)).index_add(0, rows, (tags > 0).float()) > 0
+        mean = (step.vectors * step.mask[..., None]).sum(1) / step.mask.sum(1, keepdim=True)
+        guessed = self.head(mean.float())[:, 0]
+        return self.weight * nn.functional.binary_cross_entropy_with_logits(
+            guessed, present.float(), reduction="none"
+        )
+
+
+@pytest.fixture
+def presence(monkeypatch):
+    """List the new term, and keep those that are made."""
+    made = []
+
+    class Kept(Presence):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            made.append((self, self.head.weight.detach().clone()))
+
+    monkeypatch.setattr(losses, "TERMS", [*losses.TERMS, Kept])
+    return made
+
+
+def test_the_terms_are_those_that_the_settings_ask_for(encoder, presence):
+    network = Network.from_encoder(encoder, ModelConfig(Scheme(("ADR",))))
+    (gold,) = make_terms(MoreSettings(objective="soft_em"), network, taught=False)
+    assert (type(gold), gold.objective, gold.weight) == (GoldTerm, "soft_em", 1.0)
+    settings = MoreSettings(teacher_weight=0.3, presence_weight=2.0)
+    gold, teacher, new = make_terms(settings, network, taught=True)
+    assert (type(gold), gold.weight) == (GoldTerm, 0.7)
+    assert (type(teacher), teacher.weight) == (TeacherTerm, 0.3)
+    assert (new, new.weight) == (presence[0][0], 2.0)
+
+
+def test_a_new_term_is_trained_and_leaves_no_trace_in_the_model(encoder, presence, tmp_path):
+    fast = {"num_train_epochs": 20, "learning_rate": 5e-3, "batch_size": 2, "dropout": 0.0}
+    settings = MoreSettings(encoder=str(encoder), presence_weight=0.5, **fast)
+    network = make_network(settings, settings.scheme(("ADR",)), 1)
+    names = {*network.state_dict()}
+    examples = make_examples(network, SENTENCES, settings)
+    assert best_of(fit(network, examples, SENTENCES, settings, seed=1)).f1 == 1.0
+    ((term, before),) = presence
+    assert not torch.equal(term.head.weight, before)
+    (batch,) = Loader(examples, len(SENTENCES), seed=1)
+    learner = Learner(network.eval(), [term])
+    with torch.no_grad():
+        after = learner(**batch)["loss"].item()
+        term.head.weight.copy_(before)
+        assert after < 0.8 * learner(**batch)["loss"].item()  # the head has learned
+    assert {*network.state_dict()} == names
+
+
+def test_a_term_with_weights_goes_on_from_a_checkpoint(encoder, presence, tmp_path):
+    fast = {"num_train_epochs": 4, "learning_rate": 5e-3, "batch_size": 2, "dropout": 0.1}
+    settings = MoreSettings(encoder=str(encoder), presence_weight=0.5, **fast)
+
+    class Stopped(Silent):
+        def epoch(self, number, loss, f1):
+            if number == 3:
+                raise KeyboardInterrupt
+
+    def trained(folder, *listeners):
+        folder.mkdir()
+        for listener in listeners:
+            network = make_network(settings, settings.scheme(("ADR",)), 1)
+            examples = make_examples(network, SENTENCES, settings)
+            try:
+                fit(
+                    network, examples, SENTENCES, settings, seed=1, folder=folder, listener=listener
+                )
+            except KeyboardInterrupt:
+                continue
+        return presence[-1][0].head.weight
+
+    whole = trained(tmp_path / "whole", Silent())
+    again = trained(tmp_path / "again", Stopped(), Silent())
+    assert torch.equal(whole, again)
+
+
+def test_cross_entropy_with_teachers_is_that_of_distributions_over_sequences(encoder):
+    """Against a sum over all well-formed sequences."""
+    scheme = Scheme(("ADR",))
+    network = Network.from_encoder(encoder, ModelConfig(scheme)).eval()
+    torch.manual_seed(3)
+    teacher_scores = torch.randn(1, 4, len(scheme.tags))
+    marginals = network.layer.marginals(teacher_scores)
+    words = sentence("pain in my arms")
+    teacher = [marginals[0].numpy().astype(np.float16)]
+    settings = Settings()
+    examples = make_examples(network, [], settings, unlabelled=[words], teacher=teacher)
+    (batch,) = Loader(examples, 1, seed=1)
+    with torch.no_grad():
+        learner = Learner(network, make_terms(settings, network, taught=True))
+        found = learner(**batch)["loss"].item()
+        arrays = ("input_ids", "attention_mask", "windows", "positions", "mask")
+        scores = network(**{name: batch[name] for name in arrays})
+
+    def log_probabilities(of):
+        tags, best = network.layer.k_best(of, k=scheme.grammar.count(4))
+        order = sorted(range(tags.shape[1]), key=lambda n: tags[0, n].tolist())
+        return (best - network.layer.log_partition(of))[0, order]
+
+    truth = -(log_probabilities(teacher_scores).exp() * log_probabilities(scores)).sum().item()
+    assert found == pytest.approx(truth, abs=2e-3)  # the teacher is kept in half precision
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.3, 1.0])
+def test_gold_and_teachers_are_mixed_by_weight(encoder, weight):
+    scheme = Scheme(("ADR",))
+    network = Network.from_encoder(encoder, ModelConfig(scheme)).eval()
+    torch.manual_seed(3)
+    marginals = network.layer.marginals(torch.randn(1, 4, len(scheme.tags)))
+    teacher = marginals[0].numpy().astype(np.float16)
+    gold = Sentence(("pain", "in", "my", "arms"), (Mention("ADR", ((0, 1), (3, 4))),))
+    settings = Settings(teacher_weight=weight)
+
+    def loss(labelled, unlabelled, teacher):
+        examples = make_examples(
+            network, labelled, settings, unlabelled=unlabelled, teacher=teacher
+        )
+        (batch,) = Loader(examples, 1, seed=1)
+        with torch.no_grad():
+            learner = Learner(network, make_terms(settings, network, taught=teacher is not None))
+            return learner(**batch)["loss"].item()
+
+    of_gold, of_teacher = loss([gold], [], None), loss([], [gold], [teacher])
+    assert abs(of_gold - of_teacher) > 0.1
+    mixed = (1 - weight) * of_gold + weight * of_teacher
+    assert loss([gold], [], [teacher]) == pytest.approx(mixed, rel=1e-5)
