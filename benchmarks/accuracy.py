@@ -101,7 +101,7 @@ def work(job: Job, data: Path, encoder: str, rate: float, epochs: int, runs: Pat
     from discotag.evaluation import score
     from discotag.training.data import count, read_sentences
     from discotag.training.epochs import best_of
-    from discotag.training.evaluation import as_data, predict
+    from discotag.training.evaluation import predict, to_dict
     from discotag.training.examples import make_examples
     from discotag.training.initial_network import make_network
     from discotag.training.preparation import choose
@@ -140,7 +140,7 @@ def work(job: Job, data: Path, encoder: str, rate: float, epochs: int, runs: Pat
                 print(json.dumps(line), file=stream)
     result = {
         "job": asdict(job),
-        "settings": settings.as_data() | {"encoder": job.encoder},
+        "settings": settings.to_dict() | {"encoder": job.encoder},
         "device": device,
         "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
         "seconds": {
@@ -154,7 +154,7 @@ def work(job: Job, data: Path, encoder: str, rate: float, epochs: int, runs: Pat
         "best_epoch": best_of(epochs_done).number,
         "curve": [[round(each.loss, 4), round(each.f1, 5)] for each in epochs_done],
         "dev": best_of(epochs_done).dev,
-        "test": as_data(score(test, predicted)),
+        "test": to_dict(score(test, predicted)),
     }
     path = runs / f"{job.name}.json"
     part = path.with_suffix(".part")

@@ -203,7 +203,7 @@ def export(data: Path, model: Path, target: Path) -> None:
         config, encoder="all-MiniLM-L6-v2", data=DATA, language="en", licence="cc-by-4.0",
         figures=figures, notes=NOTES,
     )  # fmt: skip
-    (target / CONFIG).write_text(json.dumps(encoder | {KEY: config.as_data()}, indent=2) + "\n")
+    (target / CONFIG).write_text(json.dumps(encoder | {KEY: config.to_dict()}, indent=2) + "\n")
     (target / CARD).write_text(card(config))
 
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from discotag import DiscotagError, Document, Mention, MentionError, Sentence, SentenceError
 from discotag.mentions import locate
+from discotag.words import Splitter
 
 
 def test_a_mention_is_a_frozen_hashable_value():
@@ -37,18 +38,33 @@ def test_what_a_mention_knows():
     assert str(mention) == "ADR [1:3 5:6]"
 
 
-def test_mentions_are_plain_data_in_characters():
+def test_mentions_are_plain_data_in_words_and_characters():
     sentence = Sentence(["a", "b"], text="a b", offsets=[(0, 1), (2, 3)], start=10)
-    assert sentence.as_data(Mention("X", [(0, 2)], score=0.5)) == {
+    (mention,) = sentence.with_mentions([Mention("X", [(0, 2)], score=0.5)]).mentions
+    assert mention.to_dict() == {
         "label": "X",
         "text": "a b",
-        "fragments": [[10, 13]],
-        "start": 10,
-        "end": 13,
+        "spans": [[10, 13]],
+        "fragments": [[0, 2]],
         "score": 0.5,
     }
-    with pytest.raises(MentionError, match="past the end"):
-        sentence.as_data(Mention("X", [(1, 3)]))
+
+
+def test_spans_of_documents_and_sentences_are_the_same_characters():
+    """However a mention is asked for, its spans are those of the document's text."""
+    text = "Fine. Sore toes, sore knees."
+    first, second = Splitter().document(text).sentences
+    second = second.with_mentions([Mention("ADR", [(0, 2)]), Mention("ADR", [(3, 4), (4, 5)])])
+    document = Document([first, second], text=text, id="7", extra={"rating": 5, "text": "no"})
+    data = document.to_dict()
+    assert [each["fragments"] for each in data["mentions"]] == [[[2, 4]], [[5, 7]]]
+    for mention, there, plain in zip(
+        document.mentions, second.mentions, data["mentions"], strict=True
+    ):
+        assert mention.spans == there.spans == second.characters(there)
+        assert " ".join(text[start:end] for start, end in plain["spans"]) == mention.text
+    assert (data["id"], data["text"], data["rating"]) == ("7", text, 5)
+    assert [each["words"] for each in data["sentences"]] == [list(first.words), list(second.words)]
 
 
 def test_mentions_compare_with_mentions_only():

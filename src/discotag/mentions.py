@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import total_ordering
 from itertools import pairwise
 from operator import attrgetter, index
-from typing import Any, Final, TypeGuard
+from typing import Any, ClassVar, Final, TypeGuard
 
 from discotag.errors import InputError
 
@@ -234,26 +234,19 @@ class Sentence:
             for first, end in mention.fragments
         )
 
-    def as_data(self, mention: Mention) -> dict[str, object]:
-        """A mention as plain data, its fragments in characters of the document's text.
-
-        Raises:
-            SentenceError: The text of this sentence is not known.
-
-        Example:
-            >>> toes = Mention("ADR", [(0, 1)])
-            >>> Sentence(["toes"], [toes], text="toes", offsets=[(0, 4)]).as_data(toes)
-            {'label': 'ADR', 'text': 'toes', 'fragments': [[0, 4]], 'start': 0, 'end': 4}
-        """
-        fragments = [list(fragment) for fragment in self.characters(mention)]
-        data: dict[str, object] = {
-            "label": mention.label,
-            "text": self._spelt(mention).text,
-            "fragments": fragments,
-            "start": fragments[0][0],
-            "end": fragments[-1][1],
-        }
-        return data if mention.score is None else data | {"score": mention.score}
+    def _to_dict(self, in_text: bool) -> dict[str, Any]:
+        """Return words and places as plain data; `in_text`: whether the document has a text."""
+        data: dict[str, Any] = {"words": list(self.words)}
+        if self.text is not None and self.offsets is not None:
+            data["start"] = self.start
+            if in_text:
+                data["end"] = self.start + len(self.text)
+            else:
+                data["text"] = self.text
+            data["starts"] = [self.start + first for first, _ in self.offsets]
+        elif self.start:
+            data["start"] = self.start
+        return data
 
     def _spelt(self, mention: Mention) -> Mention:
         """Return a mention with its text, and its spans if the text of the sentence is known."""
@@ -295,6 +288,9 @@ class Document:
         ('Tired', '.', 'Sore', '.')
     """
 
+    FIELDS: ClassVar = frozenset({"discotag", "id", "text", "mentions", "sentences"})
+    """What `extra` cannot replace in plain data."""
+
     sentences: tuple[Sentence, ...]
     text: str | None = field(default=None, kw_only=True)
     id: str | None = field(default=None, kw_only=True)
@@ -333,6 +329,24 @@ class Document:
         put(new, "extra", {} if extra is None else extra)
         put(new, "place", place)
         return new
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the document as plain data, as `discotag.corpora.formats.jsonl` describes it.
+
+        Example:
+            >>> sentence = Sentence(["Sore", "toes"], [Mention("ADR", [(0, 2)])])
+            >>> Document([sentence], id="7").to_dict()["mentions"]
+            [{'label': 'ADR', 'text': 'Sore toes', 'fragments': [[0, 2]]}]
+        """
+        data: dict[str, Any] = {}
+        if self.id is not None:
+            data["id"] = self.id
+        if self.text is not None:
+            data["text"] = self.text
+        data["mentions"] = [mention.to_dict() for mention in self.mentions]
+        data["sentences"] = [each._to_dict(self.text is not None) for each in self.sentences]
+        extra = {key: value for key, value in self.extra.items() if key not in self.FIELDS}
+        return data | extra
 
     def with_mentions(self, mentions: Iterable[Iterable[Mention]]) -> Document:
         """Return the same document with other mentions.

@@ -49,7 +49,7 @@ def test_standard_input_and_output(source, tmp_path):
     assert (done.exit_code, done.stdout) == (0, TEXT)  # as check and split call it
     done = run(source, "-")
     assert len(done.stdout.splitlines()) == 2
-    assert done.stdout.startswith('{"discotag":1,')
+    assert done.stdout.startswith('{"discotag":2,')
 
 
 def test_text_is_cut_by_options_and_its_loss_told_of(tmp_path):
@@ -150,7 +150,7 @@ def test_endings_name_formats_that_are_there():
 
 def test_fields_of_documents_are_kept_or_told_of(tmp_path):
     source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
-    mention = '{"label": "A", "fragments": [[0, 4]], "score": 0.5}'
+    mention = '{"label": "A", "spans": [[0, 4]], "score": 0.5}'
     source.write_text(
         f'{{"id": 1, "text": "Sore", "rating": 5, "drug": "x", "mentions": [{mention}]}}\n'
         '{"id": 2, "text": "Fine", "rating": 1}\n'

@@ -109,9 +109,9 @@ def test_two_systems(gold, predicted):
 def test_other_formats_and_cuts(gold, tmp_path):
     whole = tmp_path / "whole.jsonl"
     words = " ".join(GOLD.splitlines()[::3]).split()
-    mention = {"label": "ADR", "words": [[0, 2], [4, 5]]}
+    mention = {"label": "ADR", "fragments": [[0, 2], [4, 5]]}
     sentence = {"words": words, "mentions": [mention]}
-    whole.write_text(json.dumps({"discotag": 1, "sentences": [sentence]}) + "\n", "utf-8")
+    whole.write_text(json.dumps({"discotag": 2, "sentences": [sentence]}) + "\n", "utf-8")
     data = json.loads(ok(gold, whole, "--json", "--no-intervals").stdout)
     assert data["slices"]["discontinuous"]["micro"]["f1"] == 1
     assert data["sentences"] == 2
@@ -156,7 +156,7 @@ def test_bad_input_is_one_line(gold, predicted, tmp_path):
     )
     assert failure(gold, predicted, "--other", other).startswith(str(other))
     empty = tmp_path / "empty.jsonl"
-    empty.write_text('{"discotag": 1, "sentences": []}\n', "utf-8")
+    empty.write_text('{"discotag": 2, "sentences": []}\n', "utf-8")
     assert failure(empty, empty) == f"{empty}: no sentences to score"
 
 

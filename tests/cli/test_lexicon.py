@@ -34,7 +34,12 @@ def test_from_umls_to_matches(meta, tmp_path):
     assert str(out) in done.stderr.replace("\n", "")
     found = run("match", "sore left foo bones", "--lexicon", out, "--json")
     assert json.loads(found.stdout) == [
-        {"words": [1, 4], "text": "left foo bones", "term": "left foo bone", "source": "C0000001"}
+        {
+            "fragment": [1, 4],
+            "text": "left foo bones",
+            "term": "left foo bone",
+            "source": "C0000001",
+        }
     ]
 
 

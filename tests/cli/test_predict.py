@@ -80,7 +80,7 @@ def lines(text):
 
 
 def mentions(data):
-    return [m for sentence in data["sentences"] for m in sentence["mentions"]]
+    return data["mentions"]
 
 
 def test_a_text_as_data_and_on_the_terminal(model):
@@ -90,7 +90,7 @@ def test_a_text_as_data_and_on_the_terminal(model):
     assert mentions(data)
     assert [m["score"] for m in mentions(data)] == [m.score for m in wanted.mentions]
     for each in mentions(data):
-        assert " ".join(TEXTS[0][start:end] for start, end in each["fragments"]) == each["text"]
+        assert " ".join(TEXTS[0][start:end] for start, end in each["spans"]) == each["text"]
     shown = ok("predict", TEXTS[0], "--model", model, "--format", "terminal")
     assert "I had pain in my arms" in shown
     assert "━" in shown

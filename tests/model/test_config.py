@@ -25,7 +25,7 @@ def test_round_trip_through_json():
         figures={"F1": 71.25, "sentences": 6000},
         notes="Made for tests.",
     )
-    assert ModelConfig.from_data(json.loads(json.dumps(config.as_data()))) == config
+    assert ModelConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_values_out_of_range(changes, message):
 )
 def test_data_that_is_not_a_configuration(data, message):
     with pytest.raises(ConfigError, match=message):
-        ModelConfig.from_data(data)
+        ModelConfig.from_dict(data)
 
 
 def test_the_card():

@@ -71,7 +71,7 @@ def _weights(out):
 
 
 def _start(place, out, settings, *launcher):
-    arguments = [str(place / "train.jsonl"), str(out), json.dumps(settings.as_data())]
+    arguments = [str(place / "train.jsonl"), str(out), json.dumps(settings.to_dict())]
     command = [sys.executable, *(launcher or ("-c", PROGRAM)), *arguments]
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
 

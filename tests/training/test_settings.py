@@ -51,7 +51,7 @@ def test_options_win_over_the_file(tmp_path):
 
 def test_settings_come_back_from_their_data():
     settings = Settings(labels=("A",), objective="soft_em", report_to=("wandb",))
-    assert Settings(**settings.as_data()) == settings
+    assert Settings(**settings.to_dict()) == settings
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_what_is_not_given_is_as_in_the_model_to_continue_from(tmp_path):
     assert (settings.window, settings.overlap, settings.dropout) == (512, 128, 0.4)
     assert settings.labels == ()  # other labels in the data are an error, not left out
     # The settings of a run are a settings file.
-    (tmp_path / "again.yaml").write_text(json.dumps(settings.as_data()))
+    (tmp_path / "again.yaml").write_text(json.dumps(settings.to_dict()))
     assert make_settings(tmp_path / "again.yaml", {}) == settings
 
 

@@ -144,7 +144,7 @@ def _problem_data(problem: Problem) -> dict[str, object]:
 
 def _print_json(checked: Checked, naming: str, examples: int, spool: TextIO) -> None:
     """Print what was found as one JSON object; the problems are read from the spool one by one."""
-    data = checked.as_data(examples)
+    data = checked.to_dict(examples)
     data["scheme"]["naming"] = naming
     data["problems"] = _Spooled(spool, sum(checked.problem_counts.values()))
     with created(STANDARD) as stream:

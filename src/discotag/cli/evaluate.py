@@ -44,7 +44,7 @@ from discotag.evaluation import (
     tally,
     total,
 )
-from discotag.mentions import Document, Mention
+from discotag.mentions import Document
 from discotag.render import printable
 
 STANDARD_INPUT = Path("-")
@@ -240,13 +240,9 @@ def _example_data(pair: Pair, error: Mistake) -> dict[str, Any]:
         "id": pair.id,
         "sentence": pair.sentence,
         "words": pair.words,
-        "gold": [_mention_data(mention) for mention in error.gold],
-        "predicted": [_mention_data(mention) for mention in error.predicted],
+        "gold": [mention.to_dict() for mention in error.gold],
+        "predicted": [mention.to_dict() for mention in error.predicted],
     }
-
-
-def _mention_data(mention: Mention) -> dict[str, Any]:
-    return {"label": mention.label, "text": mention.text, "fragments": mention.fragments}
 
 
 def _show(systems: list[_System], compared: dict[str, SliceComparison] | None, by: Unit) -> None:

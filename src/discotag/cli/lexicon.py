@@ -88,7 +88,7 @@ def match(
     words = text.split()
     found = [
         {
-            "words": list(match.fragment),
+            "fragment": list(match.fragment),
             "text": " ".join(words[slice(*match.fragment)]),
             "term": match.term,
             "source": chosen.terms[match.term],
@@ -102,7 +102,7 @@ def match(
     else:
         table = plain_table("words", "text", "term", "source")
         for row in found:
-            start, end = row["words"]
+            start, end = row["fragment"]
             shown = (printable(str(row[key])) for key in ("text", "term", "source"))
             table.add_row(f"{start}:{end}", *shown)
         plain_console().print(table)

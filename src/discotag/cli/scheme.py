@@ -164,7 +164,7 @@ def _data(scheme: Scheme, example: Example | None) -> dict[str, Any]:
             "words": sentence.words,
             "tags": tags,
             "text": sentence.text,
-            "mentions": [sentence.as_data(mention) for mention in sentence.mentions],
+            "mentions": [mention.to_dict() for mention in sentence.mentions],
             "sets": [asdict(group) for group in layers.sets],
         }
     return data

@@ -52,7 +52,7 @@ class ModelConfig:
 
     Example:
         >>> config = ModelConfig(Scheme(labels=("ADR",)), window=128, overlap=32)
-        >>> ModelConfig.from_data(config.as_data()) == config
+        >>> ModelConfig.from_dict(config.to_dict()) == config
         True
     """
 
@@ -97,13 +97,13 @@ class ModelConfig:
         if not isinstance(figures, Mapping) or not all(map(_is_number, figures.values())):
             raise ConfigError(f"figures must map names to numbers, got {figures!r}")
 
-    def as_data(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the configuration as plain data, for `config.json`."""
         return {"version": VERSION, **asdict(self)}
 
     @classmethod
-    def from_data(cls, data: object) -> ModelConfig:
-        """Return the configuration that `as_data` gave as plain data.
+    def from_dict(cls, data: object) -> ModelConfig:
+        """Return the configuration that `to_dict` gave as plain data.
 
         Raises:
             ConfigError: If the data is of a newer version or not a configuration.

@@ -89,7 +89,7 @@ def read_config(folder: Path) -> tuple[dict[str, Any], ModelConfig]:
             "to train a model from an encoder, use discotag train"
         )
     try:
-        config = ModelConfig.from_data(data.pop(KEY))
+        config = ModelConfig.from_dict(data.pop(KEY))
     except DiscotagError as error:
         raise ModelError(f"{path}: {error}") from None
     positions = data.get("max_position_embeddings")
@@ -106,7 +106,7 @@ def write_texts(
 ) -> None:
     """Write the files of a model except its weights: configuration, tokenizer and card."""
     folder.mkdir(parents=True, exist_ok=True)
-    data = encoder_config | {KEY: config.as_data()}
+    data = encoder_config | {KEY: config.to_dict()}
     (folder / CONFIG).write_text(json.dumps(data, indent=2) + "\n", "utf-8")
     (folder / TOKENIZER).write_text(tokenizer.as_json(), "utf-8")
     (folder / CARD).write_text(card(config), "utf-8")

@@ -30,17 +30,13 @@ class LeftOut:
     sentence: Sentence
     reasons: tuple[str, ...]
 
-    def as_data(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The sentence as plain data."""
-        mentions = [
-            {"label": m.label, "fragments": m.fragments, "text": m.text}
-            for m in self.sentence.mentions
-        ]
         return {
             "number": self.number,
             "reasons": self.reasons,
             "words": self.sentence.words,
-            "mentions": mentions,
+            "mentions": [mention.to_dict() for mention in self.sentence.mentions],
         }
 
 
@@ -146,7 +142,7 @@ def write_left_out(left_out: Iterable[LeftOut], path: Path) -> None:
     """Write sentences that were left out, one a line."""
     with path.open("w", encoding="utf-8") as stream:
         for each in left_out:
-            print(json.dumps(each.as_data(), ensure_ascii=False), file=stream)
+            print(json.dumps(each.to_dict(), ensure_ascii=False), file=stream)
 
 
 def count(sentences: Sequence[Sentence]) -> dict[str, int]:

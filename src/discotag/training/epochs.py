@@ -33,7 +33,7 @@ class Epoch:
         """Development F1 of all mentions."""
         return self.dev["all"]["f1"]
 
-    def as_data(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the epoch as plain data."""
         return asdict(self)
 

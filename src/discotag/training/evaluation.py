@@ -37,7 +37,7 @@ def evaluate(network: Network, sentences: Sequence[Sentence], *, bf16: bool = Fa
     return score(sentences, predict(network, sentences, bf16=bf16))
 
 
-def as_data(scores: Scores) -> dict[str, dict[str, float]]:
+def to_dict(scores: Scores) -> dict[str, dict[str, float]]:
     """Return the figures of the three slices, labels counted together."""
     return {
         name: {

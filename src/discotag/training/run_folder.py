@@ -83,7 +83,7 @@ def claim(
         return
     try:
         out.mkdir(parents=True, exist_ok=True)
-        text = yaml.safe_dump(settings.as_data(), sort_keys=False, allow_unicode=True)
+        text = yaml.safe_dump(settings.to_dict(), sort_keys=False, allow_unicode=True)
         write_text(text, out / SETTINGS)
         write_json(digests, out / SOURCES)
     except OSError as error:
@@ -93,7 +93,7 @@ def claim(
 def _check_same(out: Path, settings: Settings, digests: Mapping[str, Sequence[str]]) -> None:
     """Raise `RunError` if a run was begun with other settings or other data."""
     before = yaml.safe_load((out / SETTINGS).read_text(encoding="utf-8"))
-    now = settings.as_data()
+    now = settings.to_dict()
     other = [name for name in now if before.get(name) != now[name]]
     if other:
         changes = ", ".join(f"{name} was {before.get(name)!r}" for name in other)

@@ -18,7 +18,7 @@ from discotag.model.network import Network
 from discotag.training.checkpoints import PART, flushed, write_json, writing
 from discotag.training.data import count, read_lexicon, write_left_out
 from discotag.training.epochs import best_of
-from discotag.training.evaluation import as_data, evaluate
+from discotag.training.evaluation import evaluate, to_dict
 from discotag.training.examples import make_examples
 from discotag.training.initial_network import find_continued, make_network
 from discotag.training.plot import plot_curves
@@ -135,11 +135,11 @@ def _train_seed(
         "best_epoch": best.number,
         "dev": best.dev,
         "test": None,
-        "epochs": [epoch.as_data() for epoch in epochs],
+        "epochs": [epoch.to_dict() for epoch in epochs],
         "seconds": round(monotonic() - started, 1),
     }
     if data.test is not None:
-        result["test"] = as_data(evaluate(network, data.test, bf16=uses_bf16(settings)))
+        result["test"] = to_dict(evaluate(network, data.test, bf16=uses_bf16(settings)))
     with writing(folder / MODEL):
         network.save_pretrained(folder / MODEL)
     flushed(folder / MODEL)
@@ -159,7 +159,7 @@ def _finish(
     best = max(seeds, key=lambda result: float(result["dev"]["all"]["f1"]))
     left_out = data.chosen.left_out
     figures = {
-        "settings": settings.as_data(),
+        "settings": settings.to_dict(),
         "data": {
             "train": count(data.chosen.train),
             "augmented": data.chosen.augmented,

@@ -256,7 +256,7 @@ class Settings:
         """Return the scheme of these settings for the labels of a corpus."""
         return Scheme(tuple(labels), self.slots, self.naming, self.gap_mentions)
 
-    def as_data(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return all settings as plain data, as in a settings file."""
         return {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
 

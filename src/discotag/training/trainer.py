@@ -34,7 +34,7 @@ from discotag.training.callbacks import (
     check_loss,
 )
 from discotag.training.epochs import Epoch, as_metrics, best_of, read_epochs
-from discotag.training.evaluation import as_data, evaluate
+from discotag.training.evaluation import evaluate, to_dict
 from discotag.training.losses import Learner, make_terms
 from discotag.training.progress import Listener
 from discotag.training.settings import Precision, Settings
@@ -290,7 +290,7 @@ class TaggerTrainer(Trainer):
 
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
         """Return the figures on the development data; keep the weights if they are the best."""
-        figures = as_data(evaluate(self.network, self.dev, bf16=self.args.bf16))
+        figures = to_dict(evaluate(self.network, self.dev, bf16=self.args.bf16))
         before = [each.f1 for each in read_epochs(self.state.log_history)]
         if figures["all"]["f1"] > max(before, default=-1.0):
             state = self.network.state_dict()

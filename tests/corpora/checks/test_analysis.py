@@ -134,7 +134,7 @@ def test_findings_are_bounded_and_counted(tmp_path):
         "0, sentence 1",
         "1, sentence 1",
     ]
-    data = checked.as_data(1)
+    data = checked.to_dict(1)
     assert (data["incompatible_sentences"], data["reasons"]) == (9, {"too_many_slots": 9})
     assert [each["mentions"][0]["text"] for each in data["findings"]] == ["a c e"]
 
@@ -182,7 +182,7 @@ def test_problems_of_all_kinds_are_collected(tmp_path):
 
 def test_duplicates_that_the_reader_does_not_see(tmp_path):
     path = tmp_path / "corpus.jsonl"
-    marks = ", ".join(f'{{"label": "ADR", "fragments": [[0, {end}]]}}' for end in (4, 3))
+    marks = ", ".join(f'{{"label": "ADR", "spans": [[0, {end}]]}}' for end in (4, 3))
     path.write_text(f'{{"id": "d", "text": "Sore toes.", "mentions": [{marks}]}}\n')
     checked = check(path)
     assert checked.problem_counts == {"widened": 1, "duplicate": 1}
@@ -225,7 +225,7 @@ def test_progress_is_told(tmp_path):
 @needs_corpora
 @pytest.mark.parametrize(("label", "part", "two_slots", "three_slots"), CRAFT_MISFITS)
 def test_craft(label, part, two_slots, three_slots):
-    data = check(craft_inline(label, part)).as_data(0)
+    data = check(craft_inline(label, part)).to_dict(0)
     assert (data["errors"], data["incompatible_sentences"]) == (0, two_slots)
     by_name = {each["name"]: each["incompatible_sentences"] for each in data["schemes"]}
     assert by_name["3 slots, gap mentions"] == three_slots

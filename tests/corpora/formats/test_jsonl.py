@@ -36,46 +36,34 @@ def test_what_a_line_looks_like(tmp_path):
         offsets=document.sentences[0].offsets,
     )
     bare = Document([Sentence(["a"], [Mention("X", [(0, 1)])])])
-    full = Document([first, document.sentences[1]], text=document.text, id="7")
+    second = document.sentences[1].with_mentions([Mention("X", [(0, 1)])])
+    full = Document([first, second], text=document.text, id="7")
     write([full, bare], tmp_path / "out")
     lines = (tmp_path / "out").read_text().split("\n")
     assert [json.loads(line) for line in lines if line] == [
         {
-            "discotag": 1,
+            "discotag": 2,
             "id": "7",
             "text": "Sore toes. Fine.",
+            "mentions": [
+                {
+                    "label": "ADR",
+                    "text": "Sore toes",
+                    "spans": [[0, 9]],
+                    "fragments": [[0, 2]],
+                    "score": 0.5,
+                },
+                {"label": "X", "text": "Fine", "spans": [[11, 15]], "fragments": [[3, 4]]},
+            ],
             "sentences": [
-                {
-                    "words": ["Sore", "toes", "."],
-                    "start": 0,
-                    "end": 10,
-                    "starts": [0, 5, 9],
-                    "mentions": [
-                        {
-                            "label": "ADR",
-                            "words": [[0, 2]],
-                            "text": "Sore toes",
-                            "fragments": [[0, 9]],
-                            "start": 0,
-                            "end": 9,
-                            "score": 0.5,
-                        }
-                    ],
-                },
-                {
-                    "words": ["Fine", "."],
-                    "start": 11,
-                    "end": 16,
-                    "starts": [11, 15],
-                    "mentions": [],
-                },
+                {"words": ["Sore", "toes", "."], "start": 0, "end": 10, "starts": [0, 5, 9]},
+                {"words": ["Fine", "."], "start": 11, "end": 16, "starts": [11, 15]},
             ],
         },
         {
-            "discotag": 1,
-            "sentences": [
-                {"words": ["a"], "mentions": [{"label": "X", "words": [[0, 1]], "text": "a"}]}
-            ],
+            "discotag": 2,
+            "mentions": [{"label": "X", "text": "a", "fragments": [[0, 1]]}],
+            "sentences": [{"words": ["a"]}],
         },
     ]
 
@@ -88,7 +76,7 @@ def test_what_a_line_looks_like(tmp_path):
         "{}",
         "{",
         "not JSON",
-        '{"discotag": 2, "text": ""}',
+        '{"discotag": 1, "text": ""}',
         '{"text": 7}',
         '{"text": "", "id": []}',
         '{"text": "", "id": true}',
@@ -115,8 +103,9 @@ def test_bad_lines_are_left_out(tmp_path, line):
         list(read(tmp_path / "a.jsonl"))
 
 
+@pytest.mark.parametrize("in_sentence", [True, False])
 @pytest.mark.parametrize(
-    ("words", "kind"),
+    ("fragments", "kind"),
     [
         ([[1, 0]], "inverted"),
         ([[0, 0]], "empty"),
@@ -126,16 +115,44 @@ def test_bad_lines_are_left_out(tmp_path, line):
         ([[0, 2], [1, 2]], "overlapping"),
     ],
 )
-def test_bad_mentions_are_left_out(tmp_path, words, kind):
-    mentions = [{"label": "A", "words": words}, {"label": "A", "words": [[0, 1]]}]
-    line = json.dumps({"sentences": [{"words": ["a", "b"], "mentions": mentions}]})
-    (found,), problems = corpus(tmp_path, line)
+def test_bad_mentions_are_left_out(tmp_path, fragments, kind, in_sentence):
+    mentions = [{"label": "A", "fragments": fragments}, {"label": "A", "fragments": [[0, 1]]}]
+    (found,), problems = corpus(tmp_path, _with_mentions(["a", "b"], mentions, in_sentence))
     assert problems == [(kind, 1)]
     assert len(found.mentions) == 1
 
 
+def _with_mentions(words, mentions, in_sentence):
+    """Return a document whose mentions are given in its sentence, or beside it."""
+    if in_sentence:
+        return json.dumps({"sentences": [{"words": words, "mentions": mentions}]})
+    return json.dumps({"sentences": [{"words": words}], "mentions": mentions})
+
+
+def test_mentions_of_a_document_belong_to_its_sentences(tmp_path):
+    sentences = [{"words": ["a", "b"]}, {"words": []}, {"words": ["c", "d", "e"]}]
+    mentions = [
+        {"label": "A", "fragments": [[2, 3], [4, 5]], "score": 0.5},
+        {"label": "B", "fragments": [[1, 2]]},
+        {"label": "C", "fragments": [[1, 3]]},
+    ]
+    own = {"label": "D", "fragments": [[0, 1]]}
+    sentences[2]["mentions"] = [own]
+    line = json.dumps({"sentences": sentences, "mentions": mentions})
+    (found,), problems = corpus(tmp_path, line)
+    assert problems == [("crosses", 1)]
+    assert [[str(mention) for mention in each.mentions] for each in found.sentences] == [
+        ["B 'b' [1:2]"],
+        [],
+        ["D 'c' [0:1]", "A 'c e' [0:1 2:3]"],
+    ]
+    assert found.mentions[-1].score == 0.5
+    write([found], tmp_path / "out.jsonl")
+    assert list(read(tmp_path / "out.jsonl")) == [found]
+
+
 @pytest.mark.parametrize(
-    ("fragments", "kind"),
+    ("spans", "kind"),
     [
         ([[2, 0]], "inverted"),
         ([[0, 30]], "outside"),
@@ -145,8 +162,8 @@ def test_bad_mentions_are_left_out(tmp_path, words, kind):
         ([[0, 2]], "widened"),
     ],
 )
-def test_bad_mentions_of_a_text_are_left_out(tmp_path, fragments, kind):
-    mentions = [{"label": "A", "fragments": fragments}, {"label": "B", "fragments": [[0, 4]]}]
+def test_bad_mentions_of_a_text_are_left_out(tmp_path, spans, kind):
+    mentions = [{"label": "A", "spans": spans}, {"label": "B", "spans": [[0, 4]]}]
     (found,), problems = corpus(tmp_path, json.dumps({"text": "Sore toes", "mentions": mentions}))
     assert problems == [(kind, 1)]
     assert Mention("B", [(0, 1)]) in found.mentions
@@ -156,13 +173,14 @@ def test_bad_mentions_of_a_text_are_left_out(tmp_path, fragments, kind):
     "mention",
     [
         7,
-        {"words": [[0, 1]], "fragments": [[0, 1]]},
-        {"label": "", "words": [[0, 1]], "fragments": [[0, 1]]},
-        {"label": "A", "words": [0, 1], "fragments": [0, 1]},
-        {"label": "A", "words": [[0, 1.0]], "fragments": [[0, 1.0]]},
-        {"label": "A", "words": [[0]], "fragments": [[0]]},
-        {"label": "A", "words": {}, "fragments": {}},
-        {"label": "A", "words": [[0, 1]], "fragments": [[0, 1]], "score": "high"},
+        {"fragments": [[0, 1]], "spans": [[0, 1]]},
+        {"label": "", "fragments": [[0, 1]], "spans": [[0, 1]]},
+        {"label": "A", "fragments": [0, 1], "spans": [0, 1]},
+        {"label": "A", "fragments": [[0, 1.0]], "spans": [[0, 1.0]]},
+        {"label": "A", "fragments": [[0]], "spans": [[0]]},
+        {"label": "A", "fragments": {}, "spans": {}},
+        {"label": "A", "fragments": [[0, 1]], "spans": [[0, 1]], "score": "high"},
+        {"label": "A"},
     ],
 )
 def test_what_is_no_mention_is_left_out(tmp_path, mention):
@@ -177,7 +195,7 @@ def test_what_is_no_mention_is_left_out(tmp_path, mention):
 
 @pytest.mark.parametrize("label", ["A\n", "\u200b"])
 def test_labels_must_be_printable(tmp_path, label):
-    mentions = [{"label": label, "words": [[0, 1]], "fragments": [[0, 1]]}]
+    mentions = [{"label": label, "fragments": [[0, 1]], "spans": [[0, 1]]}]
     found, problems = corpus(
         tmp_path,
         json.dumps({"sentences": [{"words": ["a"], "mentions": mentions}]}),
@@ -188,7 +206,7 @@ def test_labels_must_be_printable(tmp_path, label):
 
 
 def test_a_mention_may_stand_there_twice(tmp_path):
-    mentions = [{"label": "A", "words": [[0, 1]], "fragments": [[0, 1]]}] * 2
+    mentions = [{"label": "A", "fragments": [[0, 1]], "spans": [[0, 1]]}] * 2
     found, problems = corpus(
         tmp_path,
         json.dumps({"sentences": [{"words": ["a"], "mentions": mentions}]}),
@@ -243,14 +261,13 @@ def test_extra_never_takes_the_place_of_what_is_known(tmp_path):
 
 
 def test_fields_that_are_not_kept_are_reported_once_for_each_file(tmp_path):
-    mention = {"label": "A", "words": [[0, 1]], "cui": "C1"}
+    mention = {"label": "A", "fragments": [[0, 1]], "cui": "C1"}
     line = json.dumps({"sentences": [{"words": ["a"], "mentions": [mention] * 2, "speaker": 1}]})
-    short = json.dumps({"text": "a", "mentions": [{"label": "A", "fragments": [[0, 1]], "x": 1}]})
-    both = json.dumps({"sentences": [], "mentions": [mention]})
-    found, problems = corpus(tmp_path, line, line, short, both)
-    assert len(found) == 4
+    short = json.dumps({"text": "a", "mentions": [{"label": "A", "spans": [[0, 1]], "x": 1}]})
+    found, problems = corpus(tmp_path, line, line, short)
+    assert len(found) == 3
     kinds = [problem for problem in problems if problem[0] == "unknown_field"]
-    assert kinds == [("unknown_field", 1)] * 2 + [("unknown_field", 3), ("unknown_field", 4)]
+    assert kinds == [("unknown_field", 1)] * 2 + [("unknown_field", 3)]
     assert {kind for kind, _ in problems} == {"unknown_field", "duplicate"}
 
 

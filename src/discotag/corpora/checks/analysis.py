@@ -106,7 +106,7 @@ class Analysis:
             "discontinuous_sentences": self.discontinuous_sentences,
         }
 
-    def as_data(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return plain data; histograms are sorted by key, labels by number of mentions."""
         labels = sorted(self.labels.items(), key=lambda item: (-item[1].mentions, item[0]))
         return {

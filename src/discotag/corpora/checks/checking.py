@@ -50,7 +50,7 @@ class Finding:
         """The document and sentence of the finding, for messages."""
         return _place(self.document, self.number, self.number_in_document)
 
-    def as_data(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return plain data; word ranges count the words given here."""
         return {
             "kind": self.kind,
@@ -58,8 +58,8 @@ class Finding:
             "sentence": self.number,
             "sentence_in_document": self.number_in_document,
             "words": self.sentence.words,
-            "mentions": [_mention_data(mention) for mention in self.mentions],
-            "instead": None if self.instead is None else _mention_data(self.instead),
+            "mentions": [mention.to_dict() for mention in self.mentions],
+            "instead": None if self.instead is None else self.instead.to_dict(),
         }
 
 
@@ -103,18 +103,18 @@ class Checked:
         """The number of warnings: problems because of which nothing was left out."""
         return self._number("warning")
 
-    def as_data(self, examples: int) -> dict[str, Any]:
+    def to_dict(self, examples: int) -> dict[str, Any]:
         """Return plain data, with up to `examples` findings of each kind and without problems."""
         asked = self.fits.asked
         return {
-            **self.analysis.as_data(),
+            **self.analysis.to_dict(),
             "scheme": {"slots": self.setting.slots, "gap_mentions": self.setting.gap_mentions},
             "incompatible_sentences": asked.sentences,
             "reasons": dict(asked.reasons.most_common()),
-            "schemes": [fit.as_data() for fit in self.fits.all],
+            "schemes": [fit.to_dict() for fit in self.fits.all],
             "suspected": {rule: self.counts[rule] for rule in RULES},
             "findings": [
-                each.as_data() for found in self.findings.values() for each in found[:examples]
+                each.to_dict() for found in self.findings.values() for each in found[:examples]
             ],
             "errors": self.errors,
             "warnings": self.warnings,
@@ -297,7 +297,3 @@ def _place(document: str | None, number: int, number_in_document: int) -> str:
     if document is None:
         return f"sentence {number}"
     return f"{document}, sentence {number_in_document}"
-
-
-def _mention_data(mention: Mention) -> dict[str, Any]:
-    return {"label": mention.label, "text": mention.text, "words": mention.fragments}

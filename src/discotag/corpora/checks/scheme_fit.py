@@ -58,7 +58,7 @@ class Fit:
     discontinuous_sentences: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
 
-    def as_data(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
         return {
             "name": str(self.setting),

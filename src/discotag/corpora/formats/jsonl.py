@@ -2,20 +2,21 @@
 
 A line is an object with
 
-- `discotag`: the version of the format, 1;
+- `discotag`: the version of the format, 2;
 - `id`, `text`: of the document, where known;
-- `sentences`: each with `words`, a list of strings; where the text is known, `start` and `end`, the
-  characters of the document that are the sentence, and `starts`, the character of the document
+- `mentions`: each with `label`, `text`, `spans` where the text is known (half-open ranges of the
+  document's characters), `fragments` (half-open ranges of the document's words), and `score`
+  where known;
+- `sentences`: each with `words`, a list of strings; and where the text is known, `start` and `end`,
+  the characters of the document that are the sentence, and `starts`, the character of the document
   at which each word begins (`text` instead of `end`, if only the sentence's text is known);
-  and `mentions`;
 - anything else, which is kept as the document's `extra`.
 
-A mention has `label`, `words` (half-open ranges of the sentence's words), `text`, where known
-`score`, and where the text is known `fragments` (half-open ranges of the document's characters),
-`start` and `end`. Only `label` and `words` are required. Documents written by hand may be shorter:
-`{"text": "…", "mentions": [{"label": "ADR", "fragments": [[4, 8], [39, 48]]}]}` is split into
-sentences and words when it is read. Other fields of sentences and mentions are reported and not
-kept.
+Documents written by hand may be shorter. Of a mention, `label` and `fragments` are enough. A
+sentence can have `mentions` of its own, with `fragments` counted in its own words. A document
+without sentences is split into sentences and words when it is read; its mentions have `label` and
+`spans`: `{"text": "…", "mentions": [{"label": "ADR", "spans": [[4, 8], [39, 48]]}]}`. Other fields
+of sentences and mentions are reported and not kept.
 
 A file with a list of such objects, or with objects over several lines, can be read as well.
 """
@@ -23,9 +24,11 @@ A file with a list of such objects, or with objects over several lines, can be r
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import replace
+from itertools import accumulate
 from operator import add
 from pathlib import Path
 from typing import Any, Final
@@ -47,16 +50,17 @@ from discotag.mentions import (
 )
 from discotag.words import Splitter
 
-VERSION: Final = 1
+VERSION: Final = 2
 
 OWN_KEYS: Final = frozenset({"discotag", "sentences", "mentions"})
 """An object with one of these keys, or with a text, is a document."""
 
-DOCUMENT: Final = frozenset({"discotag", "id", "text", "sentences"})
-"""The known keys of a document; without sentences, also `mentions`."""
-
+MEANINGS: Final = {
+    "fragments": "ranges of words",
+    "spans": "ranges of characters, which a document without 'sentences' needs",
+}
 SENTENCE: Final = frozenset({"words", "start", "end", "starts", "text", "mentions"})
-MENTION: Final = frozenset({"label", "words", "text", "score", "fragments", "start", "end"})
+MENTION: Final = frozenset({"label", "text", "spans", "fragments", "score"})
 
 
 def recognises(path: Path, head: str) -> bool:
@@ -79,7 +83,7 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
 
     for number, data in values(path, report):
         try:
-            document = from_data(data, splitter, once, str(path), number)
+            document = from_dict(data, splitter, once, str(path), number)
         except (MalformedError, SentenceError) as error:
             report(Problem("syntax", str(error), str(path), number))
             continue
@@ -110,25 +114,17 @@ def to_line(document: Document) -> str:
         UnwritableError: JSON cannot represent the `extra` fields of the document.
     """
     try:
-        return json.dumps(to_data(document), ensure_ascii=False, separators=(",", ":")) + "\n"
+        return json.dumps(to_dict(document), ensure_ascii=False, separators=(",", ":")) + "\n"
     except (TypeError, ValueError, RecursionError) as error:
         raise unwritable(FORMAT.name, f"the 'extra' fields: {error}") from None
 
 
-def to_data(document: Document) -> dict[str, Any]:
+def to_dict(document: Document) -> dict[str, Any]:
     """Return a document as plain data."""
-    data: dict[str, Any] = {"discotag": VERSION}
-    if document.id is not None:
-        data["id"] = document.id
-    if document.text is not None:
-        data["text"] = document.text
-    data["sentences"] = [
-        _sentence_data(sentence, document.text is not None) for sentence in document.sentences
-    ]
-    return data | {key: value for key, value in document.extra.items() if key not in DOCUMENT}
+    return {"discotag": VERSION, **document.to_dict()}
 
 
-def from_data(
+def from_dict(
     data: Any, splitter: Splitter, report: Report, path: str, line: int | None = None
 ) -> Document:
     """Return the document of plain data; problems are reported with this file and line.
@@ -142,23 +138,23 @@ def from_data(
         report(Problem(kind, message, path, line))
 
     document = as_object(data, "a document")
-    if document.get("discotag", VERSION) != VERSION:
-        raise MalformedError(f"this version of the format is not supported, only version {VERSION}")
+    version = document.get("discotag", VERSION)
+    if version != VERSION:
+        raise MalformedError(
+            f"this is version {shown(str(version))} of the format; only {VERSION} is supported"
+        )
     text, name = document.get("text"), document.get("id")
     if text is not None:
         as_text(text, "'text'")
     if name is not None:
         name = str(name) if type(name) is int else as_text(name, "'id'")
-    extra = {key: value for key, value in document.items() if key not in DOCUMENT}
-    mentions = extra.pop("mentions", None)
+    extra = {key: value for key, value in document.items() if key not in Document.FIELDS}
     if "sentences" in document:
-        if mentions:
-            tell("unknown_field", "'mentions' of a document with 'sentences' are not kept")
-        sentences = tuple(_sentence(each, text, tell) for each in as_list(document, "sentences"))
+        sentences = _sentences(document, text, tell)
         return Document(sentences, text=text, id=name, extra=extra, place=(path, line))
     if text is None:
         raise MalformedError("a document needs 'sentences' or 'text'")
-    marked = [Marked(*parts, line) for parts in _parts(document, "fragments", tell)]
+    marked = [Marked(*parts, line) for parts in _parts(document, "spans", tell)]
     for mark, times in Counter(marked).items():
         if times > 1:
             tell("duplicate", f"mention of {mark.label} is given {times} times")
@@ -174,28 +170,20 @@ def _check_keys(data: dict[str, Any], known: Set[str], what: str, tell: Tell) ->
             tell("unknown_field", f"the field {shown(key)} of a {what} is unknown and not kept")
 
 
-def _sentence_data(sentence: Sentence, in_text: bool) -> dict[str, Any]:
-    data: dict[str, Any] = {"words": sentence.words}
-    if sentence.text is not None and sentence.offsets is not None:
-        start = sentence.start
-        data["start"] = start
-        if in_text:
-            data["end"] = start + len(sentence.text)
+def _sentences(document: dict[str, Any], text: str | None, tell: Tell) -> tuple[Sentence, ...]:
+    """Return the sentences of a document, with the mentions of the document in them."""
+    sentences = [_sentence(each, text, tell) for each in as_list(document, "sentences")]
+    if not document.get("mentions"):
+        return tuple(sentences)
+    borders = [0, *accumulate(len(sentence.words) for sentence in sentences)]
+    found: list[list[Mention]] = [list(sentence.mentions) for sentence in sentences]
+    for mention in good_mentions(_candidates(document, tell), borders[-1], tell):
+        number = bisect_right(borders, mention.start) - 1
+        if mention.end > borders[number + 1]:
+            tell("crosses", f"mention of {mention.label} reaches across sentences")
         else:
-            data["text"] = sentence.text
-        data["starts"] = [start + first for first, _ in sentence.offsets]
-    elif sentence.start:
-        data["start"] = sentence.start
-    data["mentions"] = [_mention_data(sentence, mention) for mention in sentence.mentions]
-    return data
-
-
-def _mention_data(sentence: Sentence, mention: Mention) -> dict[str, Any]:
-    data: dict[str, Any] = {"label": mention.label, "words": mention.fragments}
-    if sentence.offsets is not None:
-        return data | sentence.as_data(mention)
-    data["text"] = mention.text
-    return data if mention.score is None else data | {"score": mention.score}
+            found[number].append(mention.shifted(-borders[number]))
+    return tuple(map(Sentence.with_mentions, sentences, found))
 
 
 def _sentence(data: Any, text: str | None, tell: Tell) -> Sentence:
@@ -228,8 +216,8 @@ def _sentence(data: Any, text: str | None, tell: Tell) -> Sentence:
     return Sentence(words, mentions, text=own, offsets=offsets, start=start)
 
 
-def _candidates(sentence: dict[str, Any], tell: Tell) -> Iterator[Candidate]:
-    for label, fragments, score in _parts(sentence, "words", tell):
+def _candidates(holder: dict[str, Any], tell: Tell) -> Iterator[Candidate]:
+    for label, fragments, score in _parts(holder, "fragments", tell):
         yield Candidate(f"mention of {label}", label, tuple(sorted(fragments)), score)
 
 
@@ -244,6 +232,8 @@ def _parts(
             label = as_text(item.get("label"), "'label'")
             if not label:
                 raise MalformedError("a mention needs a 'label'")
+            if key not in item:
+                raise MalformedError(f"mention of {shown(label)} has no {key!r}, {MEANINGS[key]}")
             parts = label, _pairs(item, key), _score(item)
         except MalformedError as error:
             tell("syntax", str(error))
