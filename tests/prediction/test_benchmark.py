@@ -1,4 +1,4 @@
-"""Measurements count what they say they count."""
+"""Test that measurements count sentences, words and mentions correctly."""
 
 import pytest
 
@@ -41,6 +41,6 @@ def test_the_number_of_sentences_is_chosen(tagger, monkeypatch):
     assert measure(tagger, repeat=1).sentences >= 64
 
 
-def test_nothing_to_measure_on(tagger):
-    with pytest.raises(InputError, match="no words to measure on"):
+def test_documents_without_words(tagger):
+    with pytest.raises(InputError, match="the documents have no words"):
         measure(tagger, [Document((Sentence(()),))])

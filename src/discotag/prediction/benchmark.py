@@ -1,4 +1,4 @@
-"""Measure how fast a tagger is, and how long each of its steps takes."""
+"""Measure the speed of a tagger and of each of its steps."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ SAMPLE: Final = (
     "Stopped after ten days. Heart was racing, hands were shaking and numb, could not eat.",
     "Has anyone else had swelling of the ankles and feet?",
 )
-"""Posts that were made up for this purpose, with sentences as long as those of patients."""
+"""Made-up posts, with sentences as long as those of real patient posts."""
 
 TEXT_IN: Final = "text in, mentions out"
 WORDS_IN: Final = "words in, mentions out"
 STEPS: Final = ("split text into words", "find subwords", "score words", "find mentions")
 
 PASS_SECONDS: Final = 3.0
-"""How long one pass over the sentences should take, where their number is not given."""
+"""The time that one pass should take if the number of sentences is not given."""
 
 MOST_SENTENCES: Final = 50_000
 FEWEST_SENTENCES: Final = 64
@@ -46,16 +46,15 @@ FEWEST_SENTENCES: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """What `measure` found.
+    """The results of `measure`.
 
     Attributes:
         documents: The number of documents.
         sentences: The number of sentences.
         words: The number of words.
-        mentions: The number of mentions that were found.
-        seconds: The seconds of one pass, the least of several: from text to mentions, from words
-            to mentions, and of each step by itself. On a GPU steps overlap, so that the sum of the
-            steps is more than the whole.
+        mentions: The number of mentions found.
+        seconds: The seconds of the fastest pass: from text to mentions, from words to mentions, and
+            of each step alone. On a GPU, steps overlap, so they add up to more than a whole pass.
     """
 
     documents: int
@@ -66,7 +65,7 @@ class Speed:
 
     @property
     def sentences_per_second(self) -> dict[str, float]:
-        """The number of sentences a second, by the keys of `seconds`."""
+        """The number of sentences per second, with the keys of `seconds`."""
         return {name: self.sentences / each for name, each in self.seconds.items()}
 
 
@@ -77,17 +76,17 @@ def measure(
     sentences: int | None = None,
     repeat: int = 3,
 ) -> Speed:
-    """Measure a tagger.
+    """Measure the speed of a tagger.
 
     Args:
         tagger: The tagger.
-        documents: What to tag; by default `SAMPLE`. They are repeated if there are too few.
-        sentences: The number of sentences to tag; by default as many as take about 3 seconds.
-        repeat: How often each measurement is repeated. The fastest counts: the others were
-            disturbed.
+        documents: The documents to tag; by default, `SAMPLE`. They are repeated if there are too
+            few.
+        sentences: The number of sentences to tag; by default, as many as take about 3 seconds.
+        repeat: The number of passes per measurement, of which the fastest counts.
 
     Raises:
-        InputError: The documents have no words.
+        InputError: If the documents have no words.
 
     Example:
         >>> from discotag import load
@@ -97,11 +96,11 @@ def measure(
     if documents is None:
         documents = [tagger.splitter.document(text) for text in SAMPLE]
     if not any(document.words for document in documents):
-        raise InputError("there are no words to measure on")
+        raise InputError("the documents have no words; give documents with text")
     if sentences is None:
         sentences = _enough(tagger, documents)
     chosen = _take(documents, sentences)
-    found = tagger.tag_batch(chosen)  # whatever is compiled or allocated first is done here
+    found = tagger.tag_batch(chosen)  # also a warm-up, for what is compiled or allocated once
     parts = [each for document in chosen for each in document.sentences]
     texts = [_text(document) for document in chosen]
     encoded = tagger.tokenizer.encode([each.words for each in parts])
@@ -151,7 +150,7 @@ def _enough(tagger: Tagger, documents: Sequence[Document]) -> int:
 
 
 def _take(documents: Sequence[Document], sentences: int) -> list[Document]:
-    """Return documents with this many sentences in all, repeated as often as needed."""
+    """Return documents with this many sentences in all; documents are repeated if necessary."""
     chosen: list[Document] = []
     number = 0
     for document in islice(cycle(documents), sentences * len(documents)):
@@ -168,7 +167,7 @@ def _take(documents: Sequence[Document], sentences: int) -> list[Document]:
 
 
 def _text(document: Document) -> str:
-    """Return the text of a document, or its words with spaces if that is not known."""
+    """Return the text of a document, or its words joined by spaces if the text is not known."""
     parts = document.sentences
     if document.text is not None:
         return document.text[: _end(parts[-1])]
@@ -180,7 +179,7 @@ def _end(sentence: Sentence) -> int:
 
 
 def _fastest(work: Callable[[], object], repeat: int) -> float:
-    """Return the seconds that a piece of work takes, the least of several runs."""
+    """Return the seconds of the fastest of several runs."""
     seconds = []
     for _ in range(repeat):
         start = time.perf_counter()

@@ -39,8 +39,8 @@ GPU_BATCH: Final = 1 << 16
 """The same on a GPU, where a step of decoding takes as long for few sentences as for many."""
 
 LARGE_GPU: Final = 24 << 30
-"""Bytes of memory of a GPU that takes twice as many subwords at a time, so that the host, which
-launches the same number of kernels for few subwords as for many, has half the work."""
+"""A GPU with at least this many bytes of memory takes twice as many subwords at a time. This halves
+the work of the host, which launches as many kernels for a small batch as for a large one."""
 
 LOOK_AHEAD: Final = 2
 """The number of batches that are read ahead, at the most, to find sentences of similar length."""
