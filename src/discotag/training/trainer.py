@@ -239,7 +239,7 @@ class TaggerTrainer(Trainer):
         last = None
         if self.folder is not None:
             if self.is_world_process_zero():
-                checkpoints.remove_torn(self.folder)
+                checkpoints.remove_incomplete(self.folder)
             self.accelerator.wait_for_everyone()
             last = checkpoints.last_complete(self.folder)
         done = [] if last is None else read_epochs(checkpoints.history(last))
