@@ -259,6 +259,17 @@ class TaggerTrainer(Trainer):
             weights = load_file(best_file(self.folder, best.step))
         self.network.load_state_dict(weights)
 
+    def _keep_weights(self) -> None:
+        """Copy the weights to the host, into the same page-locked memory each time."""
+        state = self.network.state_dict()
+        if self.best_weights is None:
+            self.best_weights = {
+                name: torch.empty(each.shape, dtype=each.dtype, pin_memory=each.is_cuda)
+                for name, each in state.items()
+            }
+        for name, each in state.items():
+            self.best_weights[name].copy_(each)
+
     def get_train_dataloader(self) -> Any:
         """Return our batches."""
         return self.loader
@@ -293,10 +304,7 @@ class TaggerTrainer(Trainer):
         figures = as_data(evaluate(self.network, self.dev, bf16=self.args.bf16))
         before = [each.f1 for each in read_epochs(self.state.log_history)]
         if figures["all"]["f1"] > max(before, default=-1.0):
-            state = self.network.state_dict()
-            self.best_weights = {
-                name: each.detach().to("cpu", copy=True) for name, each in state.items()
-            }
+            self._keep_weights()
         metrics = as_metrics(figures)
         self.log(metrics)
         self.control = self.callback_handler.on_evaluate(
