@@ -167,6 +167,7 @@ class Learner(nn.Module):
         self.terms = nn.ModuleList(terms)
 
         self._parameters_listed = list(super().parameters())
+        self._mode_set: bool | None = None
 
     def parameters(self, recurse: bool = True) -> Iterator[nn.Parameter]:
         """Return all parameters, which are listed once.
@@ -177,12 +178,15 @@ class Learner(nn.Module):
         return iter(self._parameters_listed)
 
     def train(self, mode: bool = True) -> Self:
-        """Set the mode of all modules, unless they are in it already.
+        """Set the mode of all modules, unless this was done before and is still so.
 
         The trainer does so in each step, which takes 0.6 milliseconds for an encoder of 12 layers.
+        An evaluation changes the mode of the whole network, but a loaded encoder may be in another
+        mode than the network around it.
         """
-        if self.training != mode or self.network.training != mode:
+        if self._mode_set != mode or self.network.training != mode:
             super().train(mode)
+            self._mode_set = mode
         return self
 
     def forward(
