@@ -233,13 +233,14 @@ def main() -> None:
     if "checkpoint" in step:
         rows["training, evaluation, checkpoint"] = rows["training, evaluation"] + step["checkpoint"]
     device = torch.cuda.get_device_name() if available == "cuda" else platform.processor()
+    device = device or platform.machine()
     print(f"{f'{given.size} on {device}':36} {'ms per step':>12} {'times the encoder':>18}")
     for name, value in rows.items():
         print(f"{name:36} {value:12.2f} {value / rows['encoder']:18.3f}")
     ratios = [each["training"] / each["encoder"] for each in epochs]
     print(f"training over encoder, by epoch: {' '.join(f'{each:.3f}' for each in ratios)}")
     results = {
-        "device": device or platform.machine(),
+        "device": device,
         "torch": torch.__version__,
         "size": given.size,
         "bf16": uses_bf16(settings),

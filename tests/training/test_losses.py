@@ -128,6 +128,20 @@ def test_a_term_with_weights_goes_on_from_a_checkpoint(encoder, presence, tmp_pa
     assert torch.equal(whole, again)
 
 
+def test_a_learner_lists_its_parameters_and_sets_the_mode_of_all_modules(encoder):
+    network = Network.from_encoder(encoder, ModelConfig(Scheme(("ADR",))))
+    learner = Learner(network, [Presence(32, 1.0)])
+    listed = list(learner.parameters())
+    assert [id(each) for each in listed] == [id(each) for _, each in learner.named_parameters()]
+    assert len(listed) == len(list(network.parameters())) + 2
+    for mode in (True, False, True):
+        learner.train(mode)
+        assert {each.training for each in learner.modules()} == {mode}
+    network.eval()  # as an evaluation does
+    learner.train()
+    assert all(each.training for each in learner.modules())
+
+
 def test_cross_entropy_with_teachers_is_that_of_distributions_over_sequences(encoder):
     """Against a sum over all well-formed sequences."""
     scheme = Scheme(("ADR",))

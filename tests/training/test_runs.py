@@ -11,7 +11,7 @@ import torch
 from discotag.errors import DiscotagError
 from discotag.prediction.tagger import Tagger
 from discotag.training import run_folder, runs
-from discotag.training.checkpoints import COMPLETE, last_complete, remove_torn
+from discotag.training.checkpoints import COMPLETE, last_complete, remove_incomplete
 from discotag.training.initial_network import make_network
 from discotag.training.progress import Silent
 from discotag.training.run_folder import RunError, claim
@@ -129,7 +129,7 @@ def test_killed_at_a_moment_it_goes_on_to_the_same_weights(
     assert figures["seeds"][0]["epochs"] == before["seeds"][0]["epochs"]
 
 
-def test_a_torn_checkpoint_does_not_count(tmp_path):
+def test_an_incomplete_checkpoint_does_not_count(tmp_path):
     whole, torn, cut = (tmp_path / f"checkpoint-{n}" for n in (2, 4, 10))
     for folder in (whole, torn, cut):
         folder.mkdir()
@@ -139,7 +139,7 @@ def test_a_torn_checkpoint_does_not_count(tmp_path):
     (cut / "weights").write_text("123")
     assert last_complete(tmp_path) == whole
     (tmp_path / "best-2.safetensors.part").write_text("")
-    remove_torn(tmp_path)
+    remove_incomplete(tmp_path)
     assert list(tmp_path.iterdir()) == [whole]
 
 

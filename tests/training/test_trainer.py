@@ -118,6 +118,23 @@ def test_where_looking_at_each_loss_is_dear_the_end_of_an_epoch_tells(encoder, m
         fit(network, examples, SENTENCES, settings, seed=1)
 
 
+def test_all_modules_are_in_training_mode_in_every_step(encoder, monkeypatch):
+    """A loaded encoder is not at first, and an evaluation comes after each epoch."""
+    modes = []
+    real = Learner.forward
+
+    def forward(self, **batch):
+        modes.append({module.training for module in self.modules()})
+        return real(self, **batch)
+
+    monkeypatch.setattr(Learner, "forward", forward)
+    settings = Settings(encoder=str(encoder), **FAST | {"num_train_epochs": 2})
+    network = _network(settings)
+    assert not network.encoder.training
+    fit(network, make_examples(network, SENTENCES, settings), SENTENCES, settings, seed=1)
+    assert modes == [{True}] * 6
+
+
 def test_a_student_learns_from_teachers_alone(encoder, tmp_path):
     settings = Settings(encoder=str(encoder), **FAST)
     teacher = _network(settings)

@@ -1,4 +1,4 @@
-"""`discotag train`: a corpus to a model."""
+"""`discotag train`: train a model on a corpus."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from discotag.cli.messages import Interrupted
+from discotag.cli.options import plain_console, plain_table
 from discotag.cli.setting_options import takes_settings
 from discotag.errors import DiscotagError
 from discotag.training.settings import TEACHERS, make_settings
@@ -89,7 +88,8 @@ def train(
 
 
 def _show(figures: dict[str, Any], out: Path) -> None:
-    console = Console(highlight=False, markup=False, emoji=False)
+    """Print the figures of all seeds as a table."""
+    console = plain_console()
     data = figures["data"]
     reasons = ", ".join(f"{name} {number}" for name, number in data["reasons"].items())
     console.print(
@@ -97,10 +97,9 @@ def _show(figures: dict[str, Any], out: Path) -> None:
         f"mentions; left out {data['left_out']}{f' ({reasons})' if reasons else ''}."
     )
     parts = [part for part in ("dev", "test") if figures[part] is not None]
-    table = Table(
+    table = plain_table(
         "seed", "best epoch", title="F1: all / in discontinuous sentences / discontinuous"
     )
-    table.title_justify = "left"
     for part in parts:
         table.add_column(part, justify="right")
     for result in figures["seeds"]:

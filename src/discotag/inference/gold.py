@@ -251,7 +251,7 @@ def gold_scores(
         for each in (row, gold.word, gold.tag, gold.alternative, gold.group, group_row)
     )
     positions = words if order is None else order[rows, words]
-    entries = scores[rows, positions, tags]
+    entries = tools.picked(scores, rows, positions, tags)
     if weights is not None:
         entries = entries + weights[tools.indices(gold.arc, scores)]
     by_alternative = tools.grouped_sum(entries, alternative, len(gold.group))

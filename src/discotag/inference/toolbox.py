@@ -42,6 +42,9 @@ class Toolbox(Protocol):
     def placed(self, values: Array, rows: Array, number: int) -> Array:
         """Return an array of `number` rows that holds the values in `rows`, and 0 in the others."""
 
+    def picked(self, scores: Array, rows: Array, words: Array, tags: Array) -> Array:
+        """Return `scores[rows, words, tags]`."""
+
     def grouped_sum(self, values: Array, group: Array, number: int) -> Array:
         """Return the sum of the values of each of `number` groups."""
 

@@ -1,1 +1,1 @@
-"""From a corpus to a model. Needs PyTorch: `pip install 'discotag[train]'`."""
+"""Training of models on corpora. Needs PyTorch: `pip install 'discotag[train]'`."""

@@ -1,4 +1,4 @@
-"""New sentences from old ones: components of mention sets swapped for others of their kind."""
+"""Augmentation: new sentences, made by swapping components of mention sets."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from discotag.mentions import Fragment, Mention, Sentence
 from discotag.scheme import Layers, MentionSet, Scheme
 
 SHARE_SWAPPED = 0.5
-"""Of the components of a sentence's mention sets; at least one is."""
+"""The share of the components of a sentence that are swapped; at least one is."""
 
 Kind = tuple[str, int, bool]
-"""Label, slot by order of first appearance, and whether there is a body part in it."""
+"""The kind of a component: label, slot in order of first appearance, whether it has a body part."""
 
 
 def augment(
     sentences: Sequence[Sentence], scheme: Scheme, number: int, seed: int, lexicon: Lexicon
 ) -> list[Sentence]:
-    """For each sentence with a mention set so many new ones.
+    """Return new sentences, `number` of them for each sentence with a mention set.
 
-    In each, components are swapped for components of the same kind from other sentences: of the
-    same label and slot, and a body part for a body part. The words around them stay, and so does
-    which components make a mention together: "pain in arms and legs" may become "cramps in feet and
-    legs".
+    In a new sentence, components are swapped for components of the same kind from other sentences:
+    of the same label and slot, and a body part for a body part. The words around them stay the
+    same, and so do the components that form a mention together: "pain in arms and legs" may become
+    "cramps in feet and legs".
 
     Args:
-        sentences: They fit the scheme.
+        sentences: Sentences that fit the scheme.
         scheme: The scheme.
-        number: New sentences for each.
+        number: The number of new sentences for each sentence with a mention set.
         seed: Decides which components are swapped.
-        lexicon: Of body parts.
+        lexicon: The names of body parts.
 
     Example:
         >>> arms = Sentence("sore arms and legs".split(),
@@ -80,9 +80,9 @@ def _components(
 def _swapped(
     sentence: Sentence, layers: Layers, swaps: dict[Fragment, tuple[str, ...]]
 ) -> Sentence:
-    """The sentence with other words in some components."""
+    """Return the sentence with other words in some components."""
     words: list[str] = []
-    place: list[int] = []  # where each old word, or what stands for it, begins now
+    place: list[int] = []  # where each old word, or what replaces it, begins now
     ends = {}
     starts = {start: (end, filler) for (start, end), filler in swaps.items()}
     position = 0

@@ -84,8 +84,8 @@ class Order(Sampler[Indices]):
 class Packed(dict[str, Any]):
     """The arguments of `Learner.forward`; its tensors are parts of one buffer.
 
-    A GPU gets them in one copy, and the host does not wait for it: a copy for each tensor would
-    take about as long as the forward pass of a layer.
+    A GPU gets all of them in one copy, and the host does not wait for it. By default each tensor is
+    copied by itself, and the host waits for the GPU each time.
 
     Args:
         arrays: The tensors, as arrays.

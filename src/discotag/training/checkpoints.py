@@ -1,4 +1,4 @@
-"""Checkpoints that are whole or do not count, whenever the process was killed."""
+"""Files and checkpoints that are complete or do not count, even if the process is killed."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 COMPLETE: Final = "complete.json"
-"""Written last into a checkpoint, with the size of each file; without it a checkpoint is torn."""
+"""Written last into a checkpoint, with the size of each file; without it, it is incomplete."""
 
 STATE: Final = "trainer_state.json"
 PART: Final = ".part"
-"""Ends the name of a file that is being written."""
+"""The end of the name of a file that is being written."""
 
 PICKLED_ARGUMENTS: Final = "training_args.bin"
-"""Written by the trainer and never read: what decides the run stands in `settings.yaml`."""
+"""Written by the trainer and never read: the settings of a run are in `settings.yaml`."""
 
 
 def write_text(text: str, path: Path) -> None:
-    """Write a file that is there whole or not at all."""
+    """Write a text file, completely or not at all."""
     part = path.with_name(f"{path.name}{PART}")
     part.write_text(text, encoding="utf-8")
     _flush(part)
@@ -35,12 +35,12 @@ def write_text(text: str, path: Path) -> None:
 
 
 def write_json(data: object, path: Path) -> None:
-    """The same for data."""
+    """Write plain data as JSON, completely or not at all."""
     write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", path)
 
 
 def write_weights(weights: Mapping[str, Tensor], path: Path) -> None:
-    """Write tensors as safetensors, whole or not at all."""
+    """Write tensors as safetensors, completely or not at all."""
     part = path.with_name(f"{path.name}{PART}")
     with writing(path):
         save_file(dict(weights), part)
@@ -50,7 +50,7 @@ def write_weights(weights: Mapping[str, Tensor], path: Path) -> None:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """What libraries raise when they cannot write weights, as an `OSError`."""
+    """Turn what libraries raise when they cannot write weights into an `OSError`."""
     try:
         yield
     except (RuntimeError, SafetensorError) as error:
@@ -60,14 +60,14 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def complete(folder: Path) -> None:
-    """Mark a checkpoint as whole."""
+    """Mark a checkpoint as complete."""
     (folder / PICKLED_ARGUMENTS).unlink(missing_ok=True)
     sizes = {str(path.relative_to(folder)): path.stat().st_size for path in flushed(folder)}
     write_json(sizes, folder / COMPLETE)
 
 
 def flushed(folder: Path) -> list[Path]:
-    """The files of a folder, all of which are on the disk now."""
+    """Make sure that all files of a folder are on the disk, and return them."""
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     for path in files:
         _flush(path)
@@ -75,7 +75,7 @@ def flushed(folder: Path) -> list[Path]:
 
 
 def is_complete(folder: Path) -> bool:
-    """Whether all files of a checkpoint are there, as long as they were."""
+    """Return whether all files of a checkpoint exist and have the size that they had."""
     try:
         sizes = json.loads((folder / COMPLETE).read_text(encoding="utf-8"))
         return all((folder / name).stat().st_size == size for name, size in sizes.items())
@@ -84,17 +84,17 @@ def is_complete(folder: Path) -> bool:
 
 
 def found_in(folder: Path) -> list[Path]:
-    """The checkpoints in a folder, oldest first."""
+    """Return the checkpoints in a folder, oldest first."""
     return sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.split("-")[1]))
 
 
 def last_complete(folder: Path) -> Path | None:
-    """The last checkpoint that is whole, if there is one."""
+    """Return the last complete checkpoint, or None."""
     return next((path for path in reversed(found_in(folder)) if is_complete(path)), None)
 
 
-def remove_torn(folder: Path) -> None:
-    """Remove what a killed process left unfinished."""
+def remove_incomplete(folder: Path) -> None:
+    """Remove checkpoints and files that a killed process has not finished."""
     for path in found_in(folder):
         if not is_complete(path):
             shutil.rmtree(path)
@@ -103,20 +103,20 @@ def remove_torn(folder: Path) -> None:
 
 
 def remove_older(newest: Path) -> None:
-    """Remove the checkpoints before this one."""
+    """Remove all checkpoints except the newest."""
     for path in found_in(newest.parent):
         if path != newest:
-            (path / COMPLETE).unlink(missing_ok=True)  # from here on it does not count
+            (path / COMPLETE).unlink(missing_ok=True)  # from now on it does not count
             shutil.rmtree(path)
 
 
 def history(checkpoint: Path) -> list[dict[str, Any]]:
-    """What the trainer logged up to a checkpoint."""
+    """Return what the trainer has logged up to a checkpoint."""
     state = json.loads((checkpoint / STATE).read_text(encoding="utf-8"))
     return list(state["log_history"])
 
 
 def _flush(path: Path) -> None:
-    """Make sure the file is on the disk, not only in memory, before what refers to it is."""
+    """Make sure that a file is on the disk, before a file that refers to it is written."""
     with path.open("rb") as stream:
         os.fsync(stream.fileno())

@@ -1,4 +1,4 @@
-"""What a training learns from: the sentences of a corpus that its scheme can hold."""
+"""The sentences of a corpus: reading them, and choosing those that a scheme can represent."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class LeftOut:
     """A sentence that is not trained on.
 
     Attributes:
-        number: Its place in the training data, from 0.
+        number: Its position in the training data, from 0.
         sentence: The sentence.
-        reasons: Why its mentions do not fit, one or more; see `discotag.scheme.REASONS`.
+        reasons: Why its mentions do not fit the scheme; see `discotag.scheme.REASONS`.
     """
 
     number: int
@@ -31,7 +31,7 @@ class LeftOut:
     reasons: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The sentence as plain data."""
+        """Return the sentence as plain data."""
         return {
             "number": self.number,
             "reasons": self.reasons,
@@ -45,12 +45,12 @@ def read_sentences(
 ) -> list[Sentence]:
     """Read all sentences of a corpus.
 
-    A mention that is given twice is taken once.
+    A mention that is given twice is read once.
 
     Args:
         path: The corpus.
-        labels: Those whose mentions are kept; empty: all.
-        known: The labels that there may be, where a model has decided them; empty: any.
+        labels: The labels whose mentions are kept; empty: all.
+        known: The labels of the model to continue from; empty: any label is allowed.
 
     Raises:
         InputError: The corpus cannot be read, has no sentence, or has mentions of labels that
@@ -64,7 +64,7 @@ def read_sentences(
         for sentence in document.sentences
     ]
     if not any(sentence.words for sentence in sentences):
-        raise InputError(f"{path}: there is no sentence in it")
+        raise InputError(f"{path}: it contains no sentence")
     other = [label for label in find_labels(sentences) if known and label not in known]
     if known and other:
         wanted = " ".join(f"--labels {label}" for label in known)
@@ -76,7 +76,7 @@ def read_sentences(
 
 
 def read_lexicon(path: str) -> Lexicon:
-    """The lexicon of a file, or, without one, that of discotag."""
+    """Return the lexicon of a file, or the one of discotag if the path is empty."""
     return Lexicon.load(path) if path else Lexicon.default()
 
 
@@ -86,7 +86,7 @@ def _clean(sentence: Sentence, labels: Sequence[str]) -> Sentence:
 
 
 def find_labels(sentences: Iterable[Sentence]) -> tuple[str, ...]:
-    """The labels of all mentions, sorted.
+    """Return the labels of all mentions, sorted.
 
     Example:
         >>> find_labels([Sentence(["sore"], [Mention("ADR", [(0, 1)])])])
@@ -96,7 +96,7 @@ def find_labels(sentences: Iterable[Sentence]) -> tuple[str, ...]:
 
 
 def fitting(sentences: Sequence[Sentence], scheme: Scheme) -> tuple[list[Sentence], list[LeftOut]]:
-    """The sentences that the scheme can hold, and those that it cannot.
+    """Return the sentences that the scheme can represent, and those that it cannot.
 
     Example:
         >>> words = "sore feet and toes".split()
@@ -120,9 +120,9 @@ def fitting(sentences: Sequence[Sentence], scheme: Scheme) -> tuple[list[Sentenc
 
 
 def balanced(sentences: Sequence[Sentence], ratio: float, seed: int) -> list[Sentence]:
-    """All sentences with mentions, and for each of them `ratio` without, drawn by the seed.
+    """Return all sentences with mentions, and `ratio` times as many without, drawn at random.
 
-    Their order is kept. A negative ratio takes all.
+    The order is kept. A negative ratio takes all sentences.
 
     Example:
         >>> with_mention = Sentence(["sore"], [Mention("ADR", [(0, 1)])])
@@ -139,14 +139,14 @@ def balanced(sentences: Sequence[Sentence], ratio: float, seed: int) -> list[Sen
 
 
 def write_left_out(left_out: Iterable[LeftOut], path: Path) -> None:
-    """Write sentences that were left out, one a line."""
+    """Write sentences that were left out as JSON lines."""
     with path.open("w", encoding="utf-8") as stream:
         for each in left_out:
             print(json.dumps(each.to_dict(), ensure_ascii=False), file=stream)
 
 
 def count(sentences: Sequence[Sentence]) -> dict[str, int]:
-    """How many sentences and mentions there are."""
+    """Return the numbers of sentences and mentions."""
     mentions: list[Mention] = [mention for each in sentences for mention in each.mentions]
     return {
         "sentences": len(sentences),

@@ -1,4 +1,4 @@
-"""How good a network is on sentences whose mentions are known."""
+"""Evaluation of a network on sentences whose mentions are known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sentences as a network learns from them."""
+"""Sentences in the form that a network learns from: subwords and gold taggings."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def make_examples(
     unlabelled: Sequence[Sentence] = (),
     teacher: Sequence[Marginals] | None = None,
 ) -> Examples:
-    """Cut sentences into subwords, and find their gold tags under the objective.
+    """Split sentences into subwords, and find their gold taggings under the objective.
 
     Args:
         network: The network whose subwords they are.
         sentences: Sentences that fit the scheme of the network.
         settings: The objective, and the lexicon that names slots.
-        unlabelled: Sentences of which only teachers say what is in them.
-        teacher: The probabilities of tags, of the sentences and then of the unlabelled ones.
+        unlabelled: Sentences on which only teachers are learned from.
+        teacher: The probabilities of tags, for the sentences and then for the unlabelled ones.
     """
     scheme = network.layer.scheme
     objective = settings.objective

@@ -51,11 +51,10 @@ class Step:
         """The log-partition of each sentence, (batch,), computed once for all terms."""
         return self.network.layer.log_partition(self.scores, self.mask)
 
-    @cached_property
-    def labelled(self) -> Tensor:
-        """Whether each sentence has gold mentions, (batch,)."""
-        found: Tensor | None = self.batch.get("labelled")
-        return self.mask.new_ones(len(self.mask)) if found is None else found
+    @property
+    def labelled(self) -> Tensor | None:
+        """Whether each sentence has gold mentions, (batch,); None: all have."""
+        return self.batch.get("labelled")
 
     @cached_property
     def gold(self) -> GoldBatch:
@@ -104,8 +103,8 @@ class GoldTerm(Term):
     def forward(self, step: Step) -> Tensor:
         """Return the log-partition minus the score of the gold mentions."""
         scored = step.network.layer.gold_scores(step.scores, step.gold, self.objective)
-        losses = step.log_partition - scored
-        return self.weight * torch.where(step.labelled, losses, 0.0)
+        losses = self.weight * (step.log_partition - scored)
+        return losses if step.labelled is None else torch.where(step.labelled, losses, 0.0)
 
 
 class TeacherTerm(Term):
@@ -132,8 +131,10 @@ class TeacherTerm(Term):
         """Return the weighted cross-entropy."""
         teacher: Tensor = step.batch["teacher"]
         expected = (teacher.float() * step.scores).sum((1, 2))
-        share = torch.where(step.labelled, self.weight, 1.0)
-        return share * (step.log_partition - expected)
+        losses = step.log_partition - expected
+        if step.labelled is None:
+            return self.weight * losses
+        return torch.where(step.labelled, self.weight, 1.0) * losses
 
 
 TERMS: Final[list[type[Term]]] = [GoldTerm, TeacherTerm]
@@ -166,19 +167,26 @@ class Learner(nn.Module):
         self.terms = nn.ModuleList(terms)
 
         self._parameters_listed = list(super().parameters())
+        self._mode_set: bool | None = None
 
     def parameters(self, recurse: bool = True) -> Iterator[nn.Parameter]:
         """Return all parameters, which are listed once.
 
-        The trainer asks for them several times per step, and to walk through the modules takes
-        about a millisecond of the host's time.
+        The trainer asks for them several times per step, and walking through the modules takes 0.3
+        milliseconds each time for an encoder of 12 layers.
         """
         return iter(self._parameters_listed)
 
     def train(self, mode: bool = True) -> Self:
-        """Set the mode of all modules, unless they are in it; the trainer does so in each step."""
-        if self.training != mode or self.network.training != mode:
+        """Set the mode of all modules, unless this was done before and is still so.
+
+        The trainer does so in each step, which takes 0.6 milliseconds for an encoder of 12 layers.
+        An evaluation changes the mode of the whole network, but a loaded encoder may be in another
+        mode than the network around it.
+        """
+        if self._mode_set != mode or self.network.training != mode:
             super().train(mode)
+            self._mode_set = mode
         return self
 
     def forward(

@@ -1,4 +1,4 @@
-"""The learning curve as a picture."""
+"""A plot of learning curves."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ def plot_curves(curves: Mapping[int, Sequence[tuple[float, float]]], path: Path)
     """Draw loss and development F1 by epoch, a line for each seed.
 
     Args:
-        curves: For each seed the loss and F1 (0 to 1) of each epoch.
-        path: Without ending; a PNG and an SVG are written.
+        curves: For each seed, the loss and F1 (0 to 1) of each epoch.
+        path: The path without its ending; a PNG and an SVG file are written.
     """
-    from matplotlib.figure import Figure  # without pyplot: no window system is touched
+    from matplotlib.figure import Figure  # not pyplot, which may need a display
 
     figure = Figure(figsize=(8, 3.2), layout="constrained")
     left, right = figure.subplots(1, 2)

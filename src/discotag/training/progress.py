@@ -1,4 +1,4 @@
-"""What a training shows while it runs: a bar in a terminal, else a line an epoch."""
+"""Progress of a training: a bar on a terminal, otherwise a line for each epoch."""
 
 from __future__ import annotations
 
@@ -8,58 +8,58 @@ from time import monotonic
 from typing import Any, Final, Protocol
 
 BETWEEN_LOSSES: Final = 0.5
-"""Seconds: asking a GPU for the loss makes it wait, so the bar asks seldom."""
+"""Seconds between two looks at the loss: each makes a GPU wait."""
 
 
 class Listener(Protocol):
-    """Is told how far a training is."""
+    """An object that is told about the progress of a training."""
 
     def begin(self, name: str, steps: int, done: int) -> None:
-        """A training of so many steps begins, some of which are done."""
+        """Begin a training of `steps` steps, of which some are done."""
 
     def step(self, loss: Callable[[], float]) -> None:
-        """A step is done; its loss can be asked for."""
+        """Note that a step is done; `loss` returns its loss."""
 
     def epoch(self, number: int, loss: float, f1: float) -> None:
-        """An epoch is done, with this mean loss and development F1."""
+        """Note that an epoch is done, with its mean loss and development F1."""
 
     def end(self) -> None:
-        """The training is done."""
+        """Note that the training is done."""
 
 
 class Silent:
     """Shows nothing."""
 
     def begin(self, name: str, steps: int, done: int) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def step(self, loss: Callable[[], float]) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def epoch(self, number: int, loss: float, f1: float) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def end(self) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 class Lines(Silent):
-    """A line on stderr for each epoch."""
+    """Prints a line on stderr for each epoch."""
 
     def begin(self, name: str, steps: int, done: int) -> None:
-        """Say what begins."""
+        """Print the name and the number of steps."""
         self.name = name
-        after = f", going on after step {done}" if done else ""
+        after = f", continuing after step {done}" if done else ""
         print(f"{name}: {steps} steps{after}", file=sys.stderr, flush=True)
 
     def epoch(self, number: int, loss: float, f1: float) -> None:
-        """Say what came out."""
+        """Print the figures of the epoch."""
         line = f"{self.name}: epoch {number}: loss {loss:.4f}, development F1 {100 * f1:.2f}"
         print(line, file=sys.stderr, flush=True)
 
 
 class Bar:
-    """A bar on a terminal with loss and development F1."""
+    """Shows a bar on a terminal, with loss and development F1."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -83,12 +83,12 @@ class Bar:
         self.asked = 0.0
 
     def begin(self, name: str, steps: int, done: int) -> None:
-        """Show a bar."""
+        """Show the bar."""
         self.progress.start()
         self.task = self.progress.add_task(name, total=steps, completed=done, loss=0.0, f1=0.0)
 
     def step(self, loss: Callable[[], float]) -> None:
-        """Move the bar on."""
+        """Advance the bar."""
         now = monotonic()
         if now - self.asked >= BETWEEN_LOSSES:
             self.asked = now
@@ -97,14 +97,14 @@ class Bar:
             self.progress.update(self.task, advance=1)
 
     def epoch(self, number: int, loss: float, f1: float) -> None:
-        """Show the figures."""
+        """Show the figures of the epoch."""
         self.progress.update(self.task, loss=loss, f1=100 * f1)
 
     def end(self) -> None:
-        """Leave the bar as it is."""
+        """Stop updating the bar."""
         self.progress.stop()
 
 
 def listener() -> Listener:
-    """A bar where stderr is a terminal, else lines."""
+    """Return a bar if stderr is a terminal, otherwise lines."""
     return Bar() if sys.stderr.isatty() else Lines()

@@ -1,4 +1,4 @@
-"""What trained models say of sentences, for another one to learn from."""
+"""Teachers: the tag probabilities of trained models, for another model to learn from."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def teach(
 ) -> list[Marginals]:
     """Return the probability of each tag of each word, as the mean over the teachers.
 
-    The mean of marginals is the marginal of the mean distribution, so several teachers are one
-    that mixes them.
+    The mean of marginals is the marginal of the mean distribution, so several teachers are the same
+    as one teacher that mixes them.
 
     Args:
         models: The teachers: folders, names on the hub, or `bundled`.
@@ -28,7 +28,7 @@ def teach(
         scheme: The scheme of the student; the teachers must have the same.
 
     Returns:
-        For each sentence (words, tags).
+        For each sentence, probabilities of shape (words, tags).
 
     Raises:
         InputError: A teacher cannot be loaded, or has another scheme.

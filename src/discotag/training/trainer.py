@@ -239,7 +239,7 @@ class TaggerTrainer(Trainer):
         last = None
         if self.folder is not None:
             if self.is_world_process_zero():
-                checkpoints.remove_torn(self.folder)
+                checkpoints.remove_incomplete(self.folder)
             self.accelerator.wait_for_everyone()
             last = checkpoints.last_complete(self.folder)
         done = [] if last is None else read_epochs(checkpoints.history(last))
@@ -258,6 +258,17 @@ class TaggerTrainer(Trainer):
             assert self.folder is not None
             weights = load_file(best_file(self.folder, best.step))
         self.network.load_state_dict(weights)
+
+    def _keep_weights(self) -> None:
+        """Copy the weights to the host, into the same page-locked memory each time."""
+        state = self.network.state_dict()
+        if self.best_weights is None:
+            self.best_weights = {
+                name: torch.empty(each.shape, dtype=each.dtype, pin_memory=each.is_cuda)
+                for name, each in state.items()
+            }
+        for name, each in state.items():
+            self.best_weights[name].copy_(each)
 
     def get_train_dataloader(self) -> Any:
         """Return our batches."""
@@ -293,10 +304,7 @@ class TaggerTrainer(Trainer):
         figures = to_dict(evaluate(self.network, self.dev, bf16=self.args.bf16))
         before = [each.f1 for each in read_epochs(self.state.log_history)]
         if figures["all"]["f1"] > max(before, default=-1.0):
-            state = self.network.state_dict()
-            self.best_weights = {
-                name: each.detach().to("cpu", copy=True) for name, each in state.items()
-            }
+            self._keep_weights()
         metrics = as_metrics(figures)
         self.log(metrics)
         self.control = self.callback_handler.on_evaluate(

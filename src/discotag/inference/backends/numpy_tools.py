@@ -82,6 +82,9 @@ class NumpyTools:
         zeros[rows] = values
         return zeros
 
+    def picked(self, scores: Numbers, rows: Numbers, words: Numbers, tags: Numbers) -> Numbers:
+        return scores[rows, words, tags]
+
     def grouped_sum(self, values: Numbers, group: Numbers, number: int) -> Numbers:
         return np.bincount(group, values, number).astype(values.dtype)
 

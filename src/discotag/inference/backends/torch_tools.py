@@ -77,6 +77,11 @@ class TorchTools:
         zeros[rows] = values
         return zeros
 
+    def picked(self, scores: Tensor, rows: Tensor, words: Tensor, tags: Tensor) -> Tensor:
+        # The gradient of indexing sorts the indices first; that of `index_select` is one sum.
+        _, most, kinds = scores.shape
+        return scores.flatten().index_select(0, (rows * most + words) * kinds + tags)
+
     def grouped_sum(self, values: Tensor, group: Tensor, number: int) -> Tensor:
         return values.new_zeros(number).index_add(0, group, values)
 
