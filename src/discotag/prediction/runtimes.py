@@ -169,8 +169,7 @@ class TorchRuntime:
             network.eval()
             if half:
                 network.encoder.bfloat16()
-        if on_gpu:
-            speed_up(network.encoder)
+        speed_up(network.encoder)
         self._autocast = half and not own
         self.budget, self.batch = _sizes(self._device.type)
         if on_gpu and torch.cuda.get_device_properties(self._device).total_memory >= LARGE_GPU:

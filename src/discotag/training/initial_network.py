@@ -9,6 +9,7 @@ import torch
 from transformers.utils import logging
 
 from discotag.model.config import ModelConfig
+from discotag.model.encoder import speed_up
 from discotag.model.files import find_model, read_config
 from discotag.model.network import Network
 from discotag.scheme import Scheme
@@ -46,11 +47,14 @@ def make_network(settings: Settings, scheme: Scheme, seed: int) -> Network:
         arc_weights=settings.arc_weights,
     )
     torch.manual_seed(seed)
-    if not settings.from_model:
-        return Network.from_encoder(settings.encoder, config)
-    folder = find_model(settings.from_model)
-    before = read_config(folder)[1]
-    return Network.from_pretrained(folder, _continued(settings.from_model, before, config))
+    if settings.from_model:
+        folder = find_model(settings.from_model)
+        config = _continued(settings.from_model, read_config(folder)[1], config)
+        network = Network.from_pretrained(folder, config)
+    else:
+        network = Network.from_encoder(settings.encoder, config)
+    speed_up(network.encoder)
+    return network
 
 
 def _continued(name: str, before: ModelConfig, now: ModelConfig) -> ModelConfig:
