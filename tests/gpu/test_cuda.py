@@ -11,6 +11,10 @@ from discotag.inference.backends import torch_backend
 from discotag.model.network import Network
 from discotag.prediction.runtimes import TorchRuntime
 from discotag.prediction.tagger import Tagger
+from discotag.training.batching import Loader
+from discotag.training.examples import make_examples
+from discotag.training.losses import Learner, make_terms
+from discotag.training.settings import Settings
 from oracle import SCHEMES, name
 from tiny import tiny_network
 
@@ -185,3 +189,22 @@ def test_threads_give_the_same_mentions(taggers):
     with ThreadPoolExecutor(4) as pool:
         for found in pool.map(exact, [given] * 8):
             assert [each.mentions for each in found] == [each.mentions for each in wanted]
+
+
+@pytest.mark.parametrize("objective", ["nll", "soft_em", "hard_em"])
+def test_loss_and_gradients_of_a_training_are_those_on_the_cpu(tmp_path, objective):
+    settings = Settings(objective=objective)
+    network = tiny_network(tmp_path, settings.scheme(("ADR",)))
+    network.layer.check = False
+    sentences = [Sentence("pain in my arms too".split(), PAIN), Sentence(["pain"])]
+    examples = make_examples(network, sentences, settings)
+    learner = Learner(network, make_terms(settings, network, taught=False))
+    (batch,) = Loader(examples, 2, seed=1, pin=True)
+    found = []
+    for device in ("cpu", "cuda"):
+        learner.to(device).zero_grad()
+        loss = learner(**batch.to(torch.device(device)))["loss"]
+        loss.backward()
+        gradients = [each.grad.cpu() for each in learner.parameters() if each.grad is not None]
+        found.append((loss.detach().cpu(), gradients))
+    torch.testing.assert_close(found[1], found[0], rtol=1e-3, atol=1e-4)
