@@ -173,7 +173,7 @@ class TorchRuntime:
         self._autocast = half and not own
         self.budget, self.batch = _sizes(self._device.type)
         if on_gpu and torch.cuda.get_device_properties(self._device).total_memory >= LARGE_GPU:
-            self.budget, self.batch = 2 * self.budget, 2 * self.batch
+            self.budget *= 2
         self.depth = GPU_DEPTH if on_gpu else 1
         on_cpu = self._device.type == "cpu"
         self.backend: ModuleType = numpy_backend if on_cpu else torch_backend
