@@ -205,6 +205,6 @@ def test_loss_and_gradients_of_a_training_are_those_on_the_cpu(tmp_path, objecti
         learner.to(device).zero_grad()
         loss = learner(**batch.to(torch.device(device)))["loss"]
         loss.backward()
-        gradients = [each.grad.cpu() for each in learner.parameters() if each.grad is not None]
-        found.append((loss.detach().cpu(), gradients))
+        given = [each.grad for each in learner.parameters() if each.grad is not None]
+        found.append((loss.detach().cpu(), [each.clone().cpu() for each in given]))
     torch.testing.assert_close(found[1], found[0], rtol=1e-3, atol=1e-4)
