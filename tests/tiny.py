@@ -55,6 +55,29 @@ def tiny_encoder(folder, *, seed=0, positions=512):
     return folder
 
 
+def tiny_deberta(**changes):
+    """Return a DeBERTa with two layers of 24 and random weights, in evaluation mode."""
+    from transformers import DebertaV2Config, DebertaV2Model
+
+    small = {
+        "vocab_size": len(json.loads(tiny_tokenizer())["model"]["vocab"]),
+        "hidden_size": 24,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 3,
+        "intermediate_size": 32,
+        "max_position_embeddings": 64,
+        "relative_attention": True,
+        "position_buckets": 8,
+        "norm_rel_ebd": "layer_norm",
+        "share_att_key": True,
+        "pos_att_type": ["p2c", "c2p"],
+        "position_biased_input": False,
+        "type_vocab_size": 0,
+    }
+    torch.manual_seed(0)
+    return DebertaV2Model(DebertaV2Config(**(small | changes))).eval()
+
+
 def tiny_network(folder, scheme=None, *, seed=0, **config):
     """Return a network on a tiny encoder, which is written to `folder`, in evaluation mode."""
     from discotag.model.network import Network

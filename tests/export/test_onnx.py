@@ -18,7 +18,7 @@ from discotag.export.onnx import export
 from discotag.export.quantise import quantise
 from discotag.model.config import ModelConfig
 from discotag.model.network import Network
-from tiny import tiny_network, tiny_tokenizer
+from tiny import tiny_deberta, tiny_network, tiny_tokenizer
 
 TEXTS = [
     "I had pain in my arms and shoulders. No sleep!",
@@ -202,26 +202,8 @@ def test_quantised_products_are_near(tmp_path, monkeypatch):
 
 def test_deberta(tmp_path):
     """PyTorch uses the faster attention, the export Hugging Face's: both give the same scores."""
-    from transformers import DebertaV2Config, DebertaV2Model
-
-    torch.manual_seed(0)
-    config = DebertaV2Config(
-        vocab_size=len(json.loads(tiny_tokenizer())["model"]["vocab"]),
-        hidden_size=24,
-        num_hidden_layers=2,
-        num_attention_heads=3,
-        intermediate_size=32,
-        max_position_embeddings=64,
-        relative_attention=True,
-        position_buckets=8,
-        norm_rel_ebd="layer_norm",
-        share_att_key=True,
-        pos_att_type=["p2c", "c2p"],
-        position_biased_input=False,
-        type_vocab_size=0,
-    )
     shape = ModelConfig(Scheme(("ADR",)), window=48, overlap=8)
-    network = Network(DebertaV2Model(config), shape, tiny_tokenizer()).eval()
+    network = Network(tiny_deberta(), shape, tiny_tokenizer()).eval()
     torch.nn.init.normal_(network.linear.weight, std=0.5)
     network.save_pretrained(tmp_path / "model")
     floats, _ = export(tmp_path / "model", tmp_path / "out", [*TEXTS, "pain in my arms " * 30])

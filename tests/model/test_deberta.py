@@ -9,28 +9,11 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 from discotag.model.deberta import speed_up  # noqa: E402
-
-SMALL = {
-    "vocab_size": 50,
-    "hidden_size": 24,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 3,
-    "intermediate_size": 32,
-    "max_position_embeddings": 64,
-    "relative_attention": True,
-    "position_buckets": 8,
-    "norm_rel_ebd": "layer_norm",
-    "share_att_key": True,
-    "pos_att_type": ["p2c", "c2p"],
-    "position_biased_input": False,
-    "type_vocab_size": 0,
-}
+from tiny import tiny_deberta  # noqa: E402
 
 
 def _encoder(**changes: Any) -> Any:
-    torch.manual_seed(0)
-    config = transformers.DebertaV2Config(**(SMALL | changes))
-    encoder = transformers.DebertaV2Model(config).eval()
+    encoder = tiny_deberta(**changes)
     for each in encoder.parameters():
         torch.nn.init.normal_(each, std=0.3)
     return encoder
@@ -39,7 +22,7 @@ def _encoder(**changes: Any) -> Any:
 def _inputs(lengths: list[int]) -> tuple[Any, Any]:
     width = max(lengths)
     mask = (torch.arange(width) < torch.tensor(lengths)[:, None]).long()
-    return torch.randint(0, 50, mask.shape), mask
+    return torch.randint(0, 20, mask.shape), mask
 
 
 @pytest.mark.parametrize(

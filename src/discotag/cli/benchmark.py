@@ -9,7 +9,14 @@ import typer
 
 from discotag import __version__
 from discotag.cli.messages import say
-from discotag.cli.options import AsJson, plain_console, plain_table, print_data
+from discotag.cli.options import (
+    AsJson,
+    DeviceOption,
+    RuntimeOption,
+    plain_console,
+    plain_table,
+    print_data,
+)
 
 
 def benchmark(
@@ -29,16 +36,8 @@ def benchmark(
             show_default=False,
         ),
     ] = None,
-    runtime: Annotated[
-        str | None,
-        typer.Option(
-            help="torch, onnx or onnx-int8. [default: the most exact that the model has]",
-            show_default=False,
-        ),
-    ] = None,
-    device: Annotated[
-        str | None, typer.Option(help="cpu or cuda. [default: cpu for onnx]", show_default=False)
-    ] = None,
+    runtime: RuntimeOption = None,
+    device: DeviceOption = None,
     sentences: Annotated[
         int | None,
         typer.Option(

@@ -70,6 +70,18 @@ EncodingOption = Annotated[
         show_default=False,
     ),
 ]
+RuntimeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--runtime",
+        help="torch, onnx or onnx-int8. [default: the most exact that the model has]",
+        show_default=False,
+    ),
+]
+DeviceOption = Annotated[
+    str | None,
+    typer.Option("--device", help="cpu or cuda. [default: cpu for onnx]", show_default=False),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 

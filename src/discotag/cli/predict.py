@@ -19,8 +19,10 @@ from discotag.cli.messages import Interrupted, is_quiet, say, warn
 from discotag.cli.options import (
     READABLE,
     WRITABLE,
+    DeviceOption,
     EncodingOption,
     Reporter,
+    RuntimeOption,
     Sentences,
     SentencesOption,
     SkipBad,
@@ -117,16 +119,8 @@ def predict(
             help="Sentences at a time. [default: by their length]", min=1, show_default=False
         ),
     ] = None,
-    runtime: Annotated[
-        str | None,
-        typer.Option(
-            help="torch, onnx or onnx-int8. [default: the most exact that the model has]",
-            show_default=False,
-        ),
-    ] = None,
-    device: Annotated[
-        str | None, typer.Option(help="cpu or cuda. [default: cpu for onnx]", show_default=False)
-    ] = None,
+    runtime: RuntimeOption = None,
+    device: DeviceOption = None,
     skip_bad: SkipBad = False,
 ) -> None:
     """Find the mentions in texts.
