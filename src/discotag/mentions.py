@@ -1,4 +1,4 @@
-"""Mentions, sentences and documents: the values that all the rest passes around."""
+"""Mentions, sentences and documents, the data types that all other modules use."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Place = tuple[str, int | None]
 
 
 class MentionError(InputError):
-    """A mention that cannot be, in itself or in its sentence."""
+    """Raised if a mention is invalid, by itself or in its sentence."""
 
 
 class SentenceError(InputError):
-    """A sentence or document whose words, offsets and text do not agree."""
+    """Raised if the words, offsets and text of a sentence or document do not agree."""
 
 
 @total_ordering
@@ -85,7 +85,7 @@ class Mention:
         return tuple(word for start, end in self.fragments for word in range(start, end))
 
     def shifted(self, by: int) -> Mention:
-        """The same mention, `by` words further on."""
+        """Return the same mention, `by` words further on."""
         moved = tuple([(start + by, end + by) for start, end in self.fragments])
         if moved[0][0] < 0:
             raise MentionError(f"mention {self} cannot be moved by {by} words")
@@ -152,19 +152,19 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """Words with the mentions in them, and where the words stand in the text if that is known.
+    """Words and the mentions in them, with the positions of the words in the text if known.
 
     Args:
         words: The words.
-        mentions: In any order; kept sorted, each with its `text` filled in. The same mention
-            may be given twice: some corpora do, and nothing is lost by reading them.
+        mentions: The mentions, in any order; they are sorted, and their `text` is filled in.
+            Duplicates are kept, because some corpora have them.
         text: The sentence as it was written.
         offsets: For each word its half-open character range in `text`.
         start: Where `text` begins in the text of the document.
 
     Raises:
         MentionError: A mention reaches past the last word.
-        SentenceError: Text and offsets do not come together, or do not spell the words.
+        SentenceError: Only one of text and offsets is given, or they do not match the words.
 
     Example:
         >>> sentence = Sentence(["toes", "are", "painful"], [Mention("ADR", [(0, 1), (2, 3)])])
@@ -221,13 +221,13 @@ class Sentence:
         object.__setattr__(self, "mentions", tuple([self._spelt(each) for each in taken]))
 
     def characters(self, mention: Mention) -> tuple[Fragment, ...]:
-        """The fragments of a mention as character ranges of the document's text.
+        """Return the fragments of a mention as character ranges of the document's text.
 
         Raises:
             SentenceError: The text of this sentence is not known.
         """
         if self.offsets is None:
-            raise SentenceError("a sentence without text has no characters to point at")
+            raise SentenceError("a sentence without text has no character offsets")
         check_inside(mention, len(self.words))
         return tuple(
             (self.start + self.offsets[first][0], self.start + self.offsets[end - 1][1])
@@ -266,21 +266,21 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Sentences in order, and the text they were cut from if that is known.
+    """Sentences in order, and the text that they come from, if known.
 
     Documents are equal if sentences, text and id are.
 
     Args:
         sentences: The sentences.
-        text: The text they were cut from.
+        text: The text that they come from.
         id: The name of the document.
-        extra: What else is known of the document, such as a rating or a date, as values that JSON
-            can hold. JSON lines keep it; other formats do not.
+        extra: Other data of the document, such as a rating or a date, as values that JSON can
+            represent. JSON lines keep it; other formats do not.
         place: The file that the document was read from, and the line where it begins, if known.
 
     Raises:
-        SentenceError: A sentence's text does not stand in `text` at its `start`, or the
-            sentences are not in order.
+        SentenceError: The text of a sentence is not at its `start` in `text`, or the sentences
+            are not in order.
 
     Example:
         >>> document = Document([Sentence(["Tired", "."]), Sentence(["Sore", "."])])
@@ -306,8 +306,8 @@ class Document:
             start, text = sentence.start, sentence.text
             if text is None or start < passed or not self.text.startswith(text, start):
                 raise SentenceError(
-                    f"sentence {number} does not stand in the document's text at character "
-                    f"{start}, or not after the sentence before"
+                    f"sentence {number} is not at character {start} of the document's text, or "
+                    "begins before the previous one ends"
                 )
             passed = start + len(text)
 
@@ -389,10 +389,9 @@ def check_inside(mention: Mention, length: int) -> None:
 
 
 def locate(words: Sequence[str], wanted: Sequence[str]) -> tuple[Fragment, ...] | None:
-    """Where `wanted` stands in `words`: as a run, else as the tightest ordered subsequence.
+    """Find `wanted` in `words`: as a run, or else as the shortest ordered subsequence.
 
-    Of several places that are equally tight the first is taken, and in it the words that stand
-    furthest right.
+    If several are equally short, the first is returned, with its words as far right as possible.
 
     Returns:
         Fragments, or None if the words do not occur in this order.
@@ -420,7 +419,7 @@ def locate(words: Sequence[str], wanted: Sequence[str]) -> tuple[Fragment, ...] 
 
 
 def _is_one_run(fragments: object) -> bool:
-    """Whether this is `((start, end),)`, as most are, and needs no further look."""
+    """Return whether this is a valid `((start, end),)`, the most common case."""
     if type(fragments) is not tuple or len(fragments) != 1:
         return False
     pair = fragments[0]
@@ -460,7 +459,7 @@ def _normalised(fragments: Iterable[Fragment]) -> tuple[Fragment, ...]:
 
 
 def _spell(offsets: object, words: tuple[str, ...], text: str) -> TypeGuard[tuple[Fragment, ...]]:
-    """Whether the offsets are as they should be: a quick look that is enough for most."""
+    """Return whether the offsets are valid tuples that match the words; a quick check."""
     if type(offsets) is not tuple or len(offsets) != len(words):
         return False
     passed = 0
@@ -491,7 +490,7 @@ def _checked_offsets(sentence: Sentence) -> tuple[Fragment, ...]:
     for number, (word, (start, end)) in enumerate(zip(words, offsets, strict=True)):
         if not passed <= start <= end <= len(text) or text[start:end] != word:
             raise SentenceError(
-                f"word {number}, {word!r}, does not stand at characters {start} to {end}, "
+                f"word {number}, {word!r}, is not at characters {start} to {end}, "
                 f"where the text has {text[max(start, 0) : max(end, 0)]!r}"
             )
         passed = end

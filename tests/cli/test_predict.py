@@ -175,7 +175,7 @@ def test_the_ending_decides_the_format(model, tmp_path):
     for ending in ("csv", "xlsx", "html", "json", "gz"):
         out = tmp_path / f"out.{ending}"
         message = failed("predict", "my arms", "--model", model, "--out", out, status=2)
-        assert f"out.{ending}: no format is known by this ending; endings are .jsonl" in message
+        assert f"out.{ending}: no format has this ending; use one of .jsonl" in message
         assert not out.exists()
     ok("predict", "my arms hurt", "--model", model, "--out", tmp_path / "out.txt")
     assert (tmp_path / "out.txt").read_text().startswith("my arms hurt\n")
@@ -196,7 +196,7 @@ def test_annotations_are_replaced_only_by_force(model, tmp_path, label):
     (folder / "1.ann").write_text(gold)
     command = ["predict", folder, "--model", model, "--format", "brat", "--out", folder]
     message = failed(*command)
-    assert "gold: 1 files have annotations, such as 1.ann; --force replaces" in message
+    assert "gold: 1 files have annotations, such as 1.ann; use --force to replace" in message
     assert (folder / "1.ann").read_text() == gold
     done = discotag(*command, "--force")
     assert done.returncode == 0
@@ -423,7 +423,7 @@ def test_huge_sets_are_left_out_with_a_line(capsys, monkeypatch, quiet):
         for _ in range(2):  # each time, not only the first
             read_mentions(Scheme(("ADR",)), [3, *[4] * 40, *[6] * 40])
     said = capsys.readouterr().err.splitlines()
-    line = "warning: a mention set of 1640 mentions was left out: a set may have 1000"
+    line = "warning: a mention set of 1640 mentions was left out; the limit is 1000"
     assert said == ([] if quiet else [line] * 2)
 
 
@@ -456,7 +456,7 @@ def test_what_is_there_is_not_written_over(model, tmp_path):
     out.write_text("mine\n")
     for form in ("jsonl", "inline"):
         message = failed("predict", "sore arms", "--model", model, "--out", out, "--format", form)
-        assert "out.jsonl: the file already exists; --resume" in message
+        assert "out.jsonl: the file already exists; use --resume" in message
     assert out.read_text() == "mine\n"
     done = discotag("predict", TEXTS[0], "--model", model, "--out", out, "--force")
     assert [each["text"] for each in lines(out.read_text())] == [TEXTS[0]]

@@ -175,7 +175,7 @@ def test_sets_of_too_many_mentions_are_left_out_with_a_warning(tagger, monkeypat
     every = tagger(TEXTS)
     assert max(len(document.mentions) for document in every) > 1
     monkeypatch.setattr(decoding, "MAX_MENTIONS", 1)
-    with pytest.warns(TooManyMentions, match="was left out: a set may have 1"):
+    with pytest.warns(TooManyMentions, match="was left out; the limit is 1"):
         fewer = tagger(TEXTS)
     assert sum(len(d.mentions) for d in fewer) < sum(len(d.mentions) for d in every)
 
@@ -183,7 +183,7 @@ def test_sets_of_too_many_mentions_are_left_out_with_a_warning(tagger, monkeypat
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda t: t.predict("text"), "give a list, even of one"),
+        (lambda t: t.predict("text"), "give a list of items, even for a single one"),
         (lambda t: t.predict([3]), "item 0: cannot tag int"),
         (lambda t: t.predict([["a", 3]]), "item 0: cannot tag list"),
         (lambda t: t(5), "cannot tag int: give a text, or a list of items"),
@@ -192,7 +192,7 @@ def test_sets_of_too_many_mentions_are_left_out_with_a_warning(tagger, monkeypat
         (lambda t: t({"text": "pain"}), "cannot tag dict: give a text"),
         (lambda t: t.predict(5), "cannot tag int"),
         (lambda t: t.alternatives(5), "cannot tag int"),
-        (lambda t: t.alternatives("pain"), "give a list, even of one"),
+        (lambda t: t.alternatives("pain"), "give a list of items, even for a single one"),
         (lambda t: t.predict([], batch_size="8"), "batch_size must be at least 1, a whole number"),
         (lambda t: t.predict([], batch_size=1.5), "batch_size must be at least 1, a whole number"),
         (lambda t: t.predict([], skip=-1), "skip must be at least 0"),
@@ -242,7 +242,7 @@ def test_a_loaded_tagger_can_be_sent_to_another_process(network, tmp_path, monke
 
 
 def test_a_tagger_of_a_network_in_memory_cannot_be_pickled(tagger):
-    message = "a tagger of a network in memory cannot be pickled: write it to a folder with save_"
+    message = "a tagger of a network in memory cannot be pickled: save it with save_"
     with pytest.raises(DiscotagError, match=message):
         pickle.dumps(tagger)
     assert repr(tagger) == "<Tagger of ADR from a network in memory, device cpu>"

@@ -34,7 +34,7 @@ INTERRUPTED: Final = 130
 
 app = typer.Typer(
     cls=Group,
-    help="Find mentions in text, also those whose words are not next to each other.",
+    help="Find mentions in text, including those whose words are not adjacent.",
     no_args_is_help=True,
     context_settings=HELP_NAMES,
     pretty_exceptions_enable=False,
@@ -134,14 +134,14 @@ def _explain(error: Any) -> None:
 
 
 class _Closed(RawIOBase):
-    """What is below standard output if the shell closed it: writing fails."""
+    """Replaces standard output if the shell closed it; writing fails."""
 
     def writable(self) -> bool:
-        """Return that writing may be tried."""
+        """Return True, so that writing is tried."""
         return True
 
     def write(self, _: Any) -> NoReturn:
-        """Raise that there is nowhere to write to."""
+        """Raise `OSError`."""
         raise OSError(errno.EBADF, "it is closed", "standard output")
 
 

@@ -68,9 +68,9 @@ def register(app: typer.Typer, name: str, function: Callable[..., None]) -> None
 
 def _common_options(
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Also say what is chosen, and why.")
+        bool, typer.Option("--verbose", "-v", help="Explain choices, such as that of the runtime.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show only errors.")] = False,
 ) -> None:
     """Declare the options that every command takes."""
 

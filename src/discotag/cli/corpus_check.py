@@ -262,12 +262,12 @@ def _labels(checked: Checked) -> Table:
         )
     if len(labels) > SHOWN_LABELS:
         rest = sum(counts[label].mentions for label in labels[SHOWN_LABELS:])
-        table.add_row(f"… {len(labels) - SHOWN_LABELS:,} labels more", f"{rest:,}", "", "")
+        table.add_row(f"… {len(labels) - SHOWN_LABELS:,} more labels", f"{rest:,}", "", "")
     return _right(table)
 
 
 def _shapes(checked: Checked) -> Table:
-    table = plain_table("shape", "how many of which", title="Shapes")
+    table = plain_table("shape", "counts", title="Shapes")
     for row in shapes(checked.analysis):
         table.add_row(*row)
     return table

@@ -1,4 +1,4 @@
-"""What commands say on standard error: cleaned lines, as many as the user asked for."""
+"""Messages of commands on standard error, cleaned and filtered by verbosity."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOTICE: Final = 25
 
 
 class Interrupted(Exception):  # noqa: N818
-    """Ctrl-C was pressed; the message says what has been done and how to go on."""
+    """Ctrl-C was pressed; the message says what has been done and how to continue."""
 
 
 _logger = logging.getLogger("discotag")

@@ -80,7 +80,11 @@ RuntimeOption = Annotated[
 ]
 DeviceOption = Annotated[
     str | None,
-    typer.Option("--device", help="cpu or cuda. [default: cpu for onnx]", show_default=False),
+    typer.Option(
+        "--device",
+        help="cpu or cuda. [default: cpu; with torch, cuda if available]",
+        show_default=False,
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 

@@ -61,7 +61,7 @@ def predict(
     ] = None,
     text: Annotated[
         list[str] | None,
-        typer.Option("--text", "-t", help="A text to tag; again for more.", show_default=False),
+        typer.Option("--text", "-t", help="A text to tag; may be repeated.", show_default=False),
     ] = None,
     model: Annotated[
         str | None,
@@ -77,8 +77,8 @@ def predict(
             "--format",
             "-f",
             metavar="FORMAT",
-            help=f"How to write: {TERMINAL}, {WRITABLE}. [default: after the ending of --out; else "
-            "terminal on a terminal and jsonl elsewhere]",
+            help=f"The output format: {TERMINAL}, {WRITABLE}. [default: from the ending of --out; "
+            "otherwise terminal on a terminal, jsonl elsewhere]",
             show_default=False,
         ),
     ] = None,
@@ -90,11 +90,11 @@ def predict(
     ] = None,
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="Go on where an earlier run stopped writing to --out."),
+        typer.Option("--resume", help="Continue an interrupted run that wrote to --out."),
     ] = False,
     force: Annotated[
         bool,
-        typer.Option("--force", help="Replace an --out that exists, or annotations in it."),
+        typer.Option("--force", help="Replace --out if it exists, or the annotations in it."),
     ] = False,
     min_score: Annotated[
         float, typer.Option(help="Leave out mentions of a lower probability.", min=0, max=1)
@@ -108,7 +108,7 @@ def predict(
         ),
     ] = None,
     by_line: Annotated[
-        bool, typer.Option("--lines", help="Plain text: take each line for a text of its own.")
+        bool, typer.Option("--lines", help="Treat each line of plain text as a separate text.")
     ] = False,
     sentences: SentencesOption = Sentences.auto,
     words: WordsOption = Words.pattern,
@@ -116,7 +116,9 @@ def predict(
     batch_size: Annotated[
         int | None,
         typer.Option(
-            help="Sentences at a time. [default: by their length]", min=1, show_default=False
+            help="The most sentences in a batch. [default: by their length]",
+            min=1,
+            show_default=False,
         ),
     ] = None,
     runtime: RuntimeOption = None,
@@ -125,10 +127,10 @@ def predict(
 ) -> None:
     """Find the mentions in texts.
 
-    An argument that names a file or a folder is read; one with white space in it that does not is a
-    text. Plain text, discotag's JSON lines, brat and all that `discotag corpus` reads can be given;
-    the output has the mentions that were found in place of those that were in it. Documents are
-    written as they are tagged, in the order of the input.
+    An argument that is the path of a file or folder is read; any other argument that contains white
+    space is a text. The input can be plain text or any format that `discotag corpus` reads.
+    Mentions in the input are replaced by those found. Documents are written as they are tagged, in
+    the order of the input.
 
     [bold]Examples[/bold]
 
@@ -210,8 +212,7 @@ def _chosen_format(output: Output | None, out: Path | None) -> str:
         form = ENDINGS[out.suffix.lower()]
     else:
         raise typer.BadParameter(
-            f"{out}: no format is known by this ending; endings are {', '.join(ENDINGS)}, "
-            "or give --format"
+            f"{out}: no format has this ending; use one of {', '.join(ENDINGS)}, or --format"
         )
     return form
 
@@ -231,7 +232,7 @@ def _check_output(out: Path, form: str, source: Inputs, resume: bool, force: boo
 
 
 def _check_free(out: Path, form: str, allowed: bool) -> None:
-    """Raise if something is in the output already and may not be replaced or gone on with."""
+    """Raise if the output already exists and may be neither replaced nor continued."""
     if allowed:
         return
     if FORMATS[form].folder:
@@ -240,12 +241,13 @@ def _check_free(out: Path, form: str, allowed: bool) -> None:
         taken = annotated(out) if out.is_dir() else []
         if taken:
             raise DiscotagError(
-                f"{out}: {len(taken):,} files have annotations, such as {taken[0].name}; --force "
-                "replaces those of labels that the model knows; or write to another folder"
+                f"{out}: {len(taken):,} files have annotations, such as {taken[0].name}; use "
+                "--force to replace those with the model's labels, or write to another folder"
             )
     elif out.is_file() and out.stat().st_size:
         raise DiscotagError(
-            f"{out}: the file already exists; --resume goes on with JSON lines, --force replaces it"
+            f"{out}: the file already exists; use --resume to continue JSON lines, or --force to "
+            "replace it"
         )
 
 
@@ -254,7 +256,7 @@ def _same(path: Path, other: Path) -> bool:
 
 
 def _model_digest(tagger: Tagger) -> str:
-    """Return a digest of the files of a model, its card apart."""
+    """Return a digest of the files of a model, except its card."""
     from discotag.model.files import CARD, FILES
 
     found = hashlib.sha256()
@@ -335,7 +337,7 @@ class _Writer:
                 _say_replaced(out, mentions, documents)
 
     def to_lines(self, out: Path, settings: dict[str, Any]) -> None:
-        """Write JSON lines to a file as they come, so that what is done is never lost."""
+        """Write JSON lines to a file one by one, so that finished work is never lost."""
         from discotag.corpora import jobs
         from discotag.corpora.formats.jsonl import to_line
         from discotag.corpora.parsing.files import failed
@@ -345,7 +347,7 @@ class _Writer:
             if self.resume and out.exists() and out.stat().st_size:
                 jobs.check_same(out, settings)
                 done = jobs.repair(out)
-                say(f"{out}: {done:,} documents are done already")
+                say(f"{out}: {done:,} documents are already done")
             else:
                 _say_replaced(out, *_count(out))
                 jobs.record(out, settings)
@@ -359,12 +361,12 @@ class _Writer:
             except KeyboardInterrupt:
                 raise Interrupted(
                     f"stopped; {jobs.repair(out):,} documents are in {out}; the same command with "
-                    "--resume goes on"
+                    "--resume continues"
                 ) from None
 
     @contextmanager
     def _locked(self, out: Path) -> Iterator[None]:
-        """Lock the output; what another process wrote to it just now is not replaced either."""
+        """Lock the output, and check again that another process has not written to it."""
         from discotag.corpora.jobs import locked
 
         with locked(out):

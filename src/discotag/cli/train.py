@@ -41,7 +41,7 @@ def train(
     unlabelled: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Text on which the teachers alone are learned from; may be repeated.",
+            help="Unlabelled text to learn from the teachers only; may be repeated.",
             rich_help_panel=TEACHERS,
         ),
     ] = None,

@@ -1,4 +1,8 @@
-"""Batches of sentences of similar length, to keep padding small."""
+"""Batches of sentences of similar length, to keep padding small.
+
+A batch is scored and decoded together; the encoder takes it in portions of at most as many subwords
+as its budget (`discotag.model.tokenizer.Batch.portions`).
+"""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def read_batch(scheme: Scheme, tags: Numbers) -> list[list[Mention]]:
         found[row] += [mention.shifted(start) for mention in mentions]
         for number in left_out:
             warnings.warn(
-                f"a mention set of {number} mentions was left out: a set may have {MAX_MENTIONS}",
+                f"a mention set of {number} mentions was left out; the limit is {MAX_MENTIONS}",
                 TooManyMentions,
                 stacklevel=2,
             )

@@ -128,7 +128,7 @@ def _check_installed(folder: Path, choice: Choice, device: str | None) -> None:
         return
     exports = [each for each in ("onnx", "onnx-int8") if (folder / RUNTIMES[each]).is_file()]
     if exports and device in (None, "cpu"):
-        hint = f"or use what was exported: runtime {exports[0]!r}"
+        hint = f"or use the export: runtime {exports[0]!r}"
     elif exports:
         hint = "or leave out the device to predict on the CPU"
     else:

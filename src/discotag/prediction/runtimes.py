@@ -138,7 +138,7 @@ class TorchRuntime:
         half: Whether to compute in bfloat16; by default, if the device is a GPU that supports it.
 
     Raises:
-        InputError: If PyTorch cannot use the device.
+        DiscotagError: If PyTorch cannot use the device.
     """
 
     name = "torch"

@@ -146,8 +146,8 @@ class Tagger:
 
         if self.origin is None:
             raise DiscotagError(
-                "a tagger of a network in memory cannot be pickled: write it to a folder with "
-                "save_pretrained, and pickle what load gives for that folder"
+                "a tagger of a network in memory cannot be pickled: save it with "
+                "save_pretrained, and pickle the tagger that load returns for that folder"
             )
         folder = self.origin.folder
         name = None if folder == BUNDLED else str(folder)
@@ -173,9 +173,9 @@ class Tagger:
         batch_size: int | None = None,
         probabilities: bool = True,
     ) -> list[Document]:
-        """Return documents with the mentions found in them; those they have are replaced.
+        """Return documents with the mentions found in them, which replace existing ones.
 
-        Everything in discotag that predicts calls this method.
+        `predict` does the same, lazily.
 
         Args:
             documents: The documents.
@@ -477,7 +477,7 @@ def _rebuilt(document: Document, mentions: Sequence[Sequence[Mention]]) -> Docum
 def _check_items(items: object) -> None:
     """Raise `InputError` if this is not an iterable of items."""
     if isinstance(items, str | Sentence | Document):
-        raise InputError("predict takes several items: give a list, even of one")
+        raise InputError("give a list of items, even for a single one")
     if not isinstance(items, Iterable) or isinstance(items, bytes | Mapping):
         raise InputError(f"cannot tag {type(items).__name__}: give a text, or a list of items")
 

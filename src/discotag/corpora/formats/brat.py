@@ -6,7 +6,8 @@ the text file: two for a Windows line end, one for a byte-order mark.
 
 A mention is a `T` line, `T1<tab>ADR 0 4;14 19<tab>Sore knees`. The text at its end is compared with
 the text at the offsets, ignoring white space: brat joins fragments with a space and writes line
-breaks as spaces. The fragments that brat makes of a mention with a line break are joined.
+breaks as spaces. The fragments that brat makes of a mention with a line break are joined
+by `discotag.marks.word_runs`.
 Relations, events, attributes, normalisations, equivalences and notes are not read, but kept when
 a file is written; references in them to unknown ids are reported.
 """
