@@ -13,7 +13,6 @@ from discotag.model.files import (
     TOKENIZER,
     WEIGHTS,
     ModelError,
-    check_weights,
     find_model,
     most_exact,
     read_config,
@@ -105,13 +104,11 @@ def choose_runtime(folder: Path, runtime: str | None, device: str | None) -> Cho
         file = most_exact(folder).name
         return Choice("torch", file, f"device {device} is for PyTorch; weights from {file}")
     if runtime is None:
-        there = [each for each, file in RUNTIMES.items() if (folder / file).is_file()]
-        if not there:
-            check_weights(folder)
-        file = RUNTIMES[there[0]]
-        others = " and ".join(RUNTIMES[each] for each in there[1:])
-        reason = f"more exact than {others}" if others else "its only file of weights"
-        return Choice(there[0], file, f"{file} is {reason}")
+        file = most_exact(folder).name
+        (chosen,) = (each for each, name in RUNTIMES.items() if name == file)
+        there = [name for name in RUNTIMES.values() if (folder / name).is_file() and name != file]
+        reason = f"more exact than {' and '.join(there)}" if there else "its only file of weights"
+        return Choice(chosen, file, f"{file} is {reason}")
     file = most_exact(folder).name if runtime == "torch" else RUNTIMES[runtime]
     if not (folder / file).is_file():
         best = most_exact(folder).name
