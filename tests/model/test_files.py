@@ -169,7 +169,7 @@ def test_without_pytorch(model, monkeypatch):
     missing = r"needs torch, transformers: pip install 'discotag\[train\]'"
     refused(model, f"{missing}; or export the model where PyTorch is installed")
     missing = r"needs torch, transformers, onnx: pip install 'discotag\[train\]'"
-    refused(None, f"{missing}; or use what was exported: runtime 'onnx-int8'", runtime="torch")
+    refused(None, f"{missing}; or use the export: runtime 'onnx-int8'", runtime="torch")
     refused(None, f"{missing}; or leave out the device to predict on the CPU", device="cuda")
     assert load().origin.runtime == "onnx-int8"
 
