@@ -173,7 +173,7 @@ def export(data: Path, model: Path, target: Path) -> None:
     from discotag.model.files import CARD, CONFIG, KEY, ONNX_INT8, TOKENIZER, read_config
     from discotag.model.model_card import card
 
-    texts = [document.text or "" for document in read(data / "test.jsonl")]
+    texts = [document.text or "" for document in read(data / "dev.jsonl")]
     exported = model.parent / "exported"
     _, agreement = export_onnx(model, exported, texts)
     print(agreement)

@@ -6,6 +6,7 @@ import sys
 import textwrap
 
 import numpy as np
+import onnx
 import onnxruntime
 import pytest
 import torch
@@ -17,6 +18,7 @@ from discotag.export import quantise as quantise_module
 from discotag.export.onnx import export
 from discotag.export.quantise import quantise
 from discotag.model.config import ModelConfig
+from discotag.model.eight_bits import EightBits, quantised_columns
 from discotag.model.network import Network
 from tiny import tiny_deberta, tiny_network, tiny_tokenizer
 
@@ -78,6 +80,82 @@ def test_eight_bits_do_not_depend_on_the_batch(exported):
         np.testing.assert_allclose(scores, tagger.scores([sentence])[0], atol=1e-4)
 
 
+def test_the_share_of_near_probabilities(exported):
+    _, (floats, eight_bits) = exported
+    assert floats.near == 1.0
+    assert 0 <= eight_bits.near <= 1
+
+
+def test_weights_alone_in_eight_bits_are_closer_to_floats(exported, tmp_path, monkeypatch):
+    folder, (_, products) = exported
+    monkeypatch.setattr(quantise_module, "LEAST_WEIGHTS", 256)
+    _, weights = export(folder / "model", tmp_path, TEXTS, EightBits.WEIGHTS)
+    assert 1e-4 < weights.score_difference < products.score_difference
+    kinds = []
+    for path in (folder / "out", tmp_path):
+        graph = onnx.load(path / "model_int8.onnx").graph
+        kinds.append({node.op_type for node in graph.node})
+    assert "MatMulIntegerToFloat" in kinds[0]
+    assert "MatMulIntegerToFloat" not in kinds[1]
+
+
+def test_texts_even_out_the_components_of_vectors(exported, tmp_path, monkeypatch):
+    """A component that is twenty times the others no longer leaves these a few steps."""
+    folder, _ = exported
+    model = onnx.load(folder / "out" / "model.onnx")
+    gamma = {node.input[1] for node in model.graph.node if node.op_type == "LayerNormalization"}
+    for table in model.graph.initializer:
+        if table.name in gamma:
+            values = onnx.numpy_helper.to_array(table).copy()
+            values[3] *= 20
+            table.CopyFrom(onnx.numpy_helper.from_array(values, table.name))
+    onnx.save(model, tmp_path / "a.onnx")
+    monkeypatch.setattr(quantise_module, "LEAST_WEIGHTS", 256)
+    feed = {
+        "input_ids": np.random.default_rng(0).integers(5, 50, (4, 20)),
+        "attention_mask": np.ones((4, 20), np.int64),
+    }
+    errors = []
+    (wanted,) = onnxruntime.InferenceSession(tmp_path / "a.onnx").run(None, feed)
+    for samples in ([], [feed]):
+        quantise(tmp_path / "a.onnx", tmp_path / "b.onnx", EightBits.PRODUCTS, samples)
+        (found,) = onnxruntime.InferenceSession(tmp_path / "b.onnx").run(None, feed)
+        errors.append(np.abs(found - wanted).mean())
+    assert errors[1] < 0.8 * errors[0]
+
+
+def test_neighbouring_weights_cannot_overflow_16_bits():
+    random = np.random.default_rng(0)
+    for shape in ((7, 5), (64, 32), (1, 3)):
+        weights = random.standard_t(2, size=shape)
+        whole, scales = quantised_columns(weights)
+        assert (np.abs(whole * scales - weights) <= scales * 0.51).all()
+        rows = whole[: len(whole) // 2 * 2].astype(int).reshape(-1, 2, shape[1])
+        assert rows.clip(min=0).sum(1).max(initial=0) <= 128
+        assert (-rows).clip(min=0).sum(1).max(initial=0) <= 128
+
+
+def test_portions_that_run_side_by_side_give_the_scores_of_one_after_another(exported, monkeypatch):
+    folder, _ = exported
+    tagger = load(folder / "out", runtime="onnx")
+    sentences = [each for text in TEXTS for each in tagger.splitter.document(text).sentences] * 20
+    found = {}
+    for threads in (1, 3):
+        monkeypatch.setattr(tagger.runtime, "threads", threads)
+        found[threads] = tagger.scores(sentences)
+    for one, other in zip(found[1], found[3], strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+def test_what_goes_wrong_in_a_thread_is_raised(exported, monkeypatch):
+    folder, _ = exported
+    tagger = load(folder / "out", runtime="onnx")
+    monkeypatch.setattr(tagger.runtime, "threads", 2)
+    monkeypatch.setattr(tagger.tokenizer, "pad_id", 10**6)  # beyond the table of embeddings
+    with pytest.raises(DiscotagError, match="cannot score"):
+        tagger([TEXTS[0] * 40, *TEXTS * 40])
+
+
 def test_it_runs_without_pytorch(exported):
     folder, _ = exported
     code = f"""
@@ -109,8 +187,6 @@ def test_an_export_of_another_model_is_refused(exported, tmp_path):
 
 @pytest.mark.parametrize("kept", ["[1, 2]", "{}", "[", '["x"]'])
 def test_weights_on_arcs_that_do_not_fit_are_refused(exported, tmp_path, kept):
-    import onnx
-
     folder, _ = exported
     for path in (folder / "out").iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
@@ -165,7 +241,8 @@ def test_an_export_is_never_left_unchecked(exported, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_quantised_products_are_near(tmp_path, monkeypatch):
+@pytest.mark.parametrize("kind", EightBits)
+def test_quantised_products_are_near(tmp_path, monkeypatch, kind):
     """Against a matrix product and a table of our own, rows of zeros included."""
     from onnx import TensorProto, checker, helper, numpy_helper, save
 
@@ -190,7 +267,7 @@ def test_quantised_products_are_near(tmp_path, monkeypatch):
     checker.check_model(model)
     save(model, tmp_path / "a.onnx")
     monkeypatch.setattr(quantise_module, "LEAST_WEIGHTS", 1)
-    quantise(tmp_path / "a.onnx", tmp_path / "b.onnx")
+    quantise(tmp_path / "a.onnx", tmp_path / "b.onnx", kind)
     session = onnxruntime.InferenceSession(tmp_path / "b.onnx")
     (found,) = session.run(None, {"ids": np.arange(50)})
     wanted = table @ weights

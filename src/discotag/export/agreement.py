@@ -15,6 +15,9 @@ from discotag.prediction.tagger import Tagger
 LARGEST_DIFFERENCE: Final = 1e-3
 """Between scores of the same weights in onnxruntime and in PyTorch; rounding gives some 1e-5."""
 
+NEAR: Final = 0.02
+"""Probabilities of a mention that differ by no more are near each other."""
+
 SAMPLE: Final = (
     "The pain I was experiencing around the hipjoints was incredible.",
     "I had pain in my arms and shoulders, and my feet and ankles were swollen.",
@@ -36,6 +39,7 @@ class Agreement:
         runtime: The runtime that uses the export.
         score_difference: The largest, over all words and tags.
         mention_difference: The largest between the probabilities of mentions that both find.
+        near: The share of the mentions that both find whose probabilities differ by at most `NEAR`.
         same: The share of sentences with the same mentions.
         sentences: How many sentences were compared.
         size: Of the file, in bytes.
@@ -44,6 +48,7 @@ class Agreement:
     runtime: str
     score_difference: float
     mention_difference: float
+    near: float
     same: float
     sentences: int
     size: int
@@ -56,14 +61,20 @@ def compare(
     wanted, given = (list(tagger.predict(texts)) for tagger in (reference, exported))
     sentences = [sentence for document in wanted for sentence in document.sentences]
     difference = score_difference(reference, exported, sentences)
-    same, chances = 0, [0.0]
+    same, chances = 0, list[float]()
     for one, other in zip(_sentences(wanted), _sentences(given), strict=True):
         same += one.mentions == other.mentions
         found = {mention: mention.score for mention in other.mentions}
         chances += [abs((m.score or 0) - (found[m] or 0)) for m in one.mentions if m in found]
     number = max(1, len(sentences))
     return Agreement(
-        runtime, difference, max(chances), same / number, len(sentences), path.stat().st_size
+        runtime,
+        score_difference=difference,
+        mention_difference=max(chances, default=0.0),
+        near=float(np.mean([each <= NEAR for each in chances])) if chances else 1.0,
+        same=same / number,
+        sentences=len(sentences),
+        size=path.stat().st_size,
     )
 
 

@@ -14,7 +14,11 @@ from discotag.errors import DiscotagError, InputError
 from discotag.model.config import ModelConfig
 
 MAX_THREADS: Final = 8
-"""With more threads, the matrices of a batch are too small to share."""
+"""With more threads, memory is what they wait for."""
+
+SLOW_OPTIMISERS: Final = ("SkipLayerNormFusion",)
+"""Optimisers of onnxruntime that make models slower on a CPU: a sum and its normalisation as one
+operation take four times as long as one after the other (`benchmarks/prediction.py`)."""
 
 ORT_OPT_OUT: Final = "ORT_DISABLE_TELEMETRY"
 """Set by `discotag` as it is imported."""
@@ -34,6 +38,9 @@ def open_session(path: Path, tags: int, device: str | None = None) -> Any:
         tags: How many tags the model must have.
         device: `cpu`, or `cuda` where onnxruntime was built for it.
 
+    A run on a CPU uses one thread. Several runs side by side, which need not wait for each other
+    after every operation, are faster than one after the other with all threads.
+
     Raises:
         InputError: The file or the device cannot be used.
     """
@@ -52,7 +59,7 @@ def open_session(path: Path, tags: int, device: str | None = None) -> Any:
     elif device not in (None, "cpu"):
         raise InputError(f"with onnxruntime the device is cpu or cuda, got {device!r}")
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = count_threads()
+    options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.enable_cpu_mem_arena = False  # it never gives back what one long text needed
     options.enable_mem_pattern = False  # nor do patterns, one for every size of batch
@@ -60,7 +67,12 @@ def open_session(path: Path, tags: int, device: str | None = None) -> Any:
     if not path.is_file():
         raise InputError(f"{path}: there is no such file")
     try:
-        session = onnxruntime.InferenceSession(path, options, providers=providers)
+        session = onnxruntime.InferenceSession(
+            path,
+            options,
+            providers=providers,
+            disabled_optimizers=None if len(providers) > 1 else [*SLOW_OPTIMISERS],
+        )
     except Exception as error:  # of many kinds, none of them public
         line = " ".join(str(error).split())
         raise InputError(f"{path}: onnxruntime cannot load it: {line}") from None
@@ -97,7 +109,7 @@ def read_arc_weights(
 
 
 def count_threads() -> int:
-    """Return how many threads the encoder uses: the cores this process may run on, up to a bound.
+    """Return how many batches are encoded side by side: the cores of this process, up to a bound.
 
     `OMP_NUM_THREADS` sets it.
     """

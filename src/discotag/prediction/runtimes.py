@@ -5,6 +5,7 @@ Neither library is imported with this module.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -16,8 +17,8 @@ from discotag.errors import DiscotagError
 from discotag.inference.backends import numpy_backend
 from discotag.inference.toolbox import Array
 from discotag.model.config import ModelConfig
-from discotag.model.onnx_session import INPUTS, open_session, read_arc_weights
-from discotag.model.tokenizer import Batch
+from discotag.model.onnx_session import INPUTS, count_threads, open_session, read_arc_weights
+from discotag.model.tokenizer import Batch, Portion
 
 if TYPE_CHECKING:
     from discotag.model.network import Network
@@ -26,7 +27,14 @@ Numbers = npt.NDArray[Any]
 
 CPU_BUDGET: Final = 1024
 """The most subwords per call of the encoder on a CPU, padding included. More are not faster on two
-cores and need more memory (`benchmarks/prediction.py`)."""
+cores and need more memory."""
+
+ONNX_BUDGET: Final = 256
+"""The same for a thread of onnxruntime. With fewer, operations are too short; with more there is more
+padding, and memory goes back to the system after every operation."""
+
+LEAST_SHARE: Final = 64
+"""The fewest subwords that are worth a thread of their own."""
 
 GPU_BUDGET: Final = 1 << 15
 """The same on a GPU. With fewer, the GPU waits for the host; more are not faster
@@ -104,18 +112,32 @@ class OnnxRuntime:
         self.device = device or "cpu"
         self.path = path
         self.tags = len(config.scheme.tags)
+        self.threads = 1
         self.budget, self.batch = _sizes(self.device)
+        if self.device == "cpu":
+            self.budget, self.threads = ONNX_BUDGET, count_threads()
         self.arc_weights = read_arc_weights(self.session, path, config)
 
     def scores(self, batch: Batch) -> Numbers:
         """Return the scores of words; see `Runtime`."""
         found = np.zeros((*batch.mask.shape, self.tags), dtype=np.float32)
         flat = np.empty((len(batch.word_windows), self.tags), dtype=np.float32)
-        for portion in batch.portions(self.budget):
+        mask = batch.attention_mask
+
+        def score(portion: Portion) -> None:
             rows, width, words = portion.windows, portion.width, portion.words
-            scores = self._run(batch.input_ids[rows, :width], batch.attention_mask[rows, :width])
+            scores = self._run(batch.input_ids[rows, :width], mask[rows, :width])
             windows = batch.word_windows[words] - rows.start
             flat[words] = scores[windows, batch.word_positions[words]]
+
+        share = max(LEAST_SHARE, -(-int(batch.sizes.sum()) // self.threads))
+        portions = list(batch.portions(min(self.budget, share)))
+        if self.threads == 1 or len(portions) == 1:
+            for portion in portions:
+                score(portion)
+        else:
+            with ThreadPoolExecutor(self.threads) as pool:
+                list(pool.map(score, portions))  # raises what one of them raised
         found[batch.mask] = flat
         return found
 
