@@ -285,6 +285,7 @@ def measure(given: argparse.Namespace) -> dict[str, Any]:
     reference.close()
     for name, contender in contenders.items():
         found[name]["start_up"] = starts[name]
+        found[name]["operations"] = operations(models[name], texts)
         found[name]["agreement"] = agreement(wanted, contender.ask("answers"))
         contender.close()
     for each in found.values():
@@ -301,6 +302,46 @@ def measure(given: argparse.Namespace) -> dict[str, Any]:
         "words": sum(len(each.words) for each in sentences),
         "contenders": found,
     }
+
+
+def operations(folder: str, texts: Sequence[str]) -> dict[str, float]:
+    """Return the shares of the operations in the encoder's time, with one thread."""
+    import tempfile
+
+    import onnxruntime  # type: ignore[import-untyped]
+
+    from discotag.model.onnx_session import CPU, INPUTS, SLOW_OPTIMISERS
+    from discotag.prediction.batching import plan_batches
+    from discotag.prediction.loading import load
+
+    tagger: Any = load(folder, device="cpu")
+    documents = map(tagger.splitter.document, texts)
+    words = [each.words for document in documents for each in document.sentences]
+    encoded = tagger.tokenizer.encode(words)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.enable_profiling = True
+    spent: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as place:
+        options.profile_file_prefix = f"{place}/profile"
+        session = onnxruntime.InferenceSession(
+            tagger.runtime.path,
+            options,
+            providers=[CPU],
+            disabled_optimizers=[*SLOW_OPTIMISERS],
+        )
+        for numbers in plan_batches(encoded, tagger.runtime.budget):
+            batch = encoded.batch(numbers)
+            given = (batch.input_ids, batch.attention_mask)
+            session.run(None, dict(zip(INPUTS, given, strict=True)))
+        events = json.loads(Path(session.end_profiling()).read_text("utf-8"))
+    for event in events:
+        if event["cat"] == "Node" and event["name"].endswith("_kernel_time"):
+            kind = event["args"]["op_name"]
+            spent[kind] = spent.get(kind, 0.0) + event["dur"]
+    total = sum(spent.values())
+    order = sorted(spent.items(), key=lambda item: -item[1])
+    return {kind: each / total for kind, each in order if each >= total / 100}
 
 
 def machine() -> str:
@@ -327,18 +368,14 @@ def show(results: dict[str, Any]) -> None:
         f"{results['threads']} threads on {results['cores']} cores, load {results['load']:.1f}; "
         f"medians of {results['turns']} turns"
     )
-    table = Table(
-        "", "sentences/s", "x plain", "best", "x plain", "/s of processor", "x plain", "MB"
-    )
+    table = Table("", "sentences/s", "best", "/s of processor", "MB")
     for name, each in results["contenders"].items():
-        cells = []
+        cells: list[str] = []
         for key in SPEEDS:
             cells.append(f"{each[key]:,.0f} ({each[f'{key}_over_plain']:.2f} x)")
         table.add_row(name, *cells, f"{each['megabytes']:.0f}")
     console.print(table)
-    table = Table(
-        "", "same mentions", f"probabilities within {NEAR}", "largest difference", "start"
-    )
+    table = Table("", "same mentions", f"within {NEAR}", "largest difference", "start")
     for name, each in results["contenders"].items():
         if name != PLAIN:
             agreed = each["agreement"]
@@ -354,6 +391,8 @@ def show(results: dict[str, Any]) -> None:
         if each["shares"]:
             shares = sorted(each["shares"].items(), key=lambda item: -item[1])
             console.print(f"{name}: " + ", ".join(f"{part} {share:.1%}" for part, share in shares))
+            inside = [f"{kind} {share:.1%}" for kind, share in each["operations"].items()]
+            console.print(f"  in its encoder: {', '.join(inside)}")
 
 
 def main() -> None:

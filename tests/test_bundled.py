@@ -6,6 +6,7 @@ import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
 
+import numpy as np
 import pytest
 
 from discotag import load
@@ -63,7 +64,9 @@ def test_finds_the_same_on_pytorch(tagger, on_torch):
     assert wanted == found
     scores = [[m.score for d in each for m in d.mentions] for each in (wanted, found)]
     assert len(scores[0]) > 15
-    assert scores[1] == pytest.approx(scores[0], abs=1e-3)
+    # PyTorch computes in floats, onnxruntime multiplies in eight bits.
+    assert scores[1] == pytest.approx(scores[0], abs=0.1)
+    assert np.mean(np.abs(np.subtract(*scores)) < 0.02) > 0.9
 
 
 def test_is_saved_from_pytorch_as_floats(tagger, on_torch, tmp_path):

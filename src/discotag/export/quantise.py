@@ -38,7 +38,7 @@ from discotag.model.eight_bits import (
     quantised,
     quantised_columns,
 )
-from discotag.model.onnx_session import INPUTS
+from discotag.model.onnx_session import INPUTS, make_session
 
 LEAST_WEIGHTS: Final = 1 << 14
 """Smaller matrices and tables stay as they are: they cost little. The last layer, which gives the
@@ -294,18 +294,13 @@ def _smoothing(
 def _ranges(model: Any, names: list[str], samples: Iterable[Feed]) -> dict[str, Numbers]:
     """Return the largest absolute value of each component of vectors, over all samples."""
     import onnx
-    import onnxruntime  # type: ignore[import-untyped]
 
     if not names:  # of no names, a session returns all outputs
         return {}
     watched = onnx.ModelProto()
     watched.CopyFrom(model)
     watched.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names)
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    session = onnxruntime.InferenceSession(
-        watched.SerializeToString(), options, providers=["CPUExecutionProvider"]
-    )
+    session = make_session(watched.SerializeToString())
     found: dict[str, Numbers] = {}
     for feed in samples:
         shown = feed[MASK] == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +19,9 @@ MAX_THREADS: Final = 8
 
 SLOW_OPTIMISERS: Final = ("SkipLayerNormFusion",)
 """Optimisers of onnxruntime that make models slower on a CPU: a sum and its normalisation as one
-operation take four times as long as one after the other (`benchmarks/prediction.py`)."""
+operation take four times as long as one after the other."""
+
+CPU: Final = "CPUExecutionProvider"
 
 ORT_OPT_OUT: Final = "ORT_DISABLE_TELEMETRY"
 """Set by `discotag` as it is imported."""
@@ -30,6 +33,27 @@ INPUTS: Final = ("input_ids", "attention_mask")
 """The inputs of an exported model, (windows, subwords) each."""
 
 
+def make_session(model: Path | bytes, providers: Sequence[str] = (CPU,)) -> Any:
+    """Return a session of onnxruntime for a file or the bytes of one; raises what it raises.
+
+    A run on a CPU uses one thread. Several runs side by side, which need not wait for each other
+    after every operation, are faster than one after the other with all threads.
+    """
+    onnxruntime = _onnxruntime()
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.enable_cpu_mem_arena = False  # it never gives back what one long text needed
+    options.enable_mem_pattern = False  # nor do patterns, one for every size of batch
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(
+        model,
+        options,
+        providers=[*providers],
+        disabled_optimizers=[*SLOW_OPTIMISERS] if tuple(providers) == (CPU,) else None,
+    )
+
+
 def open_session(path: Path, tags: int, device: str | None = None) -> Any:
     """Return a session of onnxruntime for an exported model; importing this needs no onnxruntime.
 
@@ -38,19 +62,12 @@ def open_session(path: Path, tags: int, device: str | None = None) -> Any:
         tags: How many tags the model must have.
         device: `cpu`, or `cuda` where onnxruntime was built for it.
 
-    A run on a CPU uses one thread. Several runs side by side, which need not wait for each other
-    after every operation, are faster than one after the other with all threads.
-
     Raises:
         InputError: The file or the device cannot be used.
     """
-    import onnxruntime  # type: ignore[import-untyped]
-
-    if os.environ.get(ORT_OPT_OUT) == "1":  # imported before discotag has set it
-        onnxruntime.disable_telemetry_events()
-    providers = ["CPUExecutionProvider"]
+    providers = [CPU]
     if device is not None and device.startswith("cuda"):
-        if "CUDAExecutionProvider" not in onnxruntime.get_available_providers():
+        if "CUDAExecutionProvider" not in _onnxruntime().get_available_providers():
             raise DiscotagError(
                 "this onnxruntime cannot use CUDA: that needs a GPU and onnxruntime-gpu; leave "
                 "out the device to predict on the CPU"
@@ -58,21 +75,10 @@ def open_session(path: Path, tags: int, device: str | None = None) -> Any:
         providers.insert(0, "CUDAExecutionProvider")
     elif device not in (None, "cpu"):
         raise InputError(f"with onnxruntime the device is cpu or cuda, got {device!r}")
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    options.enable_cpu_mem_arena = False  # it never gives back what one long text needed
-    options.enable_mem_pattern = False  # nor do patterns, one for every size of batch
-    options.log_severity_level = 3
     if not path.is_file():
         raise InputError(f"{path}: there is no such file")
     try:
-        session = onnxruntime.InferenceSession(
-            path,
-            options,
-            providers=providers,
-            disabled_optimizers=None if len(providers) > 1 else [*SLOW_OPTIMISERS],
-        )
+        session = make_session(path, providers)
     except Exception as error:  # of many kinds, none of them public
         line = " ".join(str(error).split())
         raise InputError(f"{path}: onnxruntime cannot load it: {line}") from None
@@ -120,3 +126,12 @@ def count_threads() -> int:
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     )
     return min(cores, MAX_THREADS)
+
+
+def _onnxruntime() -> Any:
+    """Import onnxruntime, with telemetry off."""
+    import onnxruntime  # type: ignore[import-untyped]
+
+    if os.environ.get(ORT_OPT_OUT) == "1":  # imported before discotag has set it
+        onnxruntime.disable_telemetry_events()
+    return onnxruntime

@@ -30,8 +30,8 @@ CPU_BUDGET: Final = 1024
 cores and need more memory."""
 
 ONNX_BUDGET: Final = 256
-"""The same for a thread of onnxruntime. With fewer, operations are too short; with more there is more
-padding, and memory goes back to the system after every operation."""
+"""The same for a thread of onnxruntime. With fewer, operations are too short; with more there is
+more padding, and memory goes back to the system after every operation."""
 
 LEAST_SHARE: Final = 64
 """The fewest subwords that are worth a thread of their own."""
