@@ -18,8 +18,9 @@ from discotag.export import quantise as quantise_module
 from discotag.export.onnx import export
 from discotag.export.quantise import quantise
 from discotag.model.config import ModelConfig
-from discotag.model.eight_bits import EightBits, quantised_columns
+from discotag.model.eight_bits import quantised_columns
 from discotag.model.network import Network
+from discotag.model.precision import EightBits
 from tiny import tiny_deberta, tiny_network, tiny_tokenizer
 
 TEXTS = [

@@ -10,8 +10,9 @@ from discotag import Scheme, load
 from discotag.errors import DiscotagError
 from discotag.export import export
 from discotag.export import quantise as quantise_module
-from discotag.model.eight_bits import ONE, EightBits, quantised, unquantised
+from discotag.model.eight_bits import ONE, quantised, unquantised
 from discotag.model.network import Network
+from discotag.model.precision import EightBits
 from tiny import tiny_network
 
 TEXTS = ["I had pain in my arms and shoulders. No sleep!", "My knees hurt, and my arms were stiff."]

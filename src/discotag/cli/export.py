@@ -13,7 +13,7 @@ import typer
 
 from discotag.cli.options import AsJson, plain_console, plain_table
 from discotag.errors import DiscotagError
-from discotag.model.eight_bits import EightBits
+from discotag.model.precision import EightBits
 
 
 def export(

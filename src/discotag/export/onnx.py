@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from discotag.errors import DiscotagError, InputError
 from discotag.export.agreement import LARGEST_DIFFERENCE, SAMPLE, Agreement, compare
 from discotag.export.quantise import quantise
-from discotag.model.eight_bits import EightBits, Numbers
+from discotag.model.eight_bits import Numbers
 from discotag.model.files import (
     CARD,
     CONFIG,
@@ -30,6 +30,7 @@ from discotag.model.files import (
 )
 from discotag.model.network import Network
 from discotag.model.onnx_session import ARC_WEIGHTS, INPUTS
+from discotag.model.precision import EightBits
 from discotag.prediction.batching import plan_batches
 from discotag.prediction.loading import load
 from discotag.prediction.tagger import Tagger

@@ -33,12 +33,12 @@ from discotag.model.eight_bits import (
     SCALES,
     SMOOTHING,
     WHOLE,
-    EightBits,
     Numbers,
     quantised,
     quantised_columns,
 )
 from discotag.model.onnx_session import INPUTS, make_session
+from discotag.model.precision import EightBits
 
 LEAST_WEIGHTS: Final = 1 << 14
 """Smaller matrices and tables stay as they are: they cost little. The last layer, which gives the

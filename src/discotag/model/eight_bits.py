@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 Numbers = npt.NDArray[Any]
-
-
-class EightBits(StrEnum):
-    """What an export in eight bits computes with.
-
-    Attributes:
-        PRODUCTS: The large matrix products are computed in eight bits, weights and vectors alike:
-            the fastest on a CPU.
-        WEIGHTS: Weights are kept in eight bits, in small blocks, and everything is computed in
-            floats: the closest to the model that was exported.
-    """
-
-    PRODUCTS = "products"
-    WEIGHTS = "weights"
-
 
 BLOCK: Final = 32
 """Weights that share a scale, at most, where they are kept in blocks. A scale for a whole column

@@ -5,6 +5,7 @@ Neither library is imported with this module.
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
@@ -130,8 +131,7 @@ class OnnxRuntime:
             windows = batch.word_windows[words] - rows.start
             flat[words] = scores[windows, batch.word_positions[words]]
 
-        share = max(LEAST_SHARE, -(-int(batch.sizes.sum()) // self.threads))
-        portions = list(batch.portions(min(self.budget, share)))
+        portions = list(batch.portions(self._share(int(batch.sizes.sum()))))
         if self.threads == 1 or len(portions) == 1:
             for portion in portions:
                 score(portion)
@@ -140,6 +140,17 @@ class OnnxRuntime:
                 list(pool.map(score, portions))  # raises what one of them raised
         found[batch.mask] = flat
         return found
+
+    def _share(self, subwords: int) -> int:
+        """Return how many subwords a thread takes at a time, so that all have about as much to do.
+
+        Without threads, as many as the budget allows.
+        """
+        if self.threads == 1:
+            return self.budget
+        rounds = math.ceil(subwords / (self.threads * self.budget))
+        share = math.ceil(subwords / (self.threads * max(1, rounds)))
+        return min(self.budget, max(LEAST_SHARE, share))
 
     def _run(self, input_ids: Numbers, attention_mask: Numbers) -> Numbers:
         given = dict(zip(INPUTS, (input_ids, attention_mask), strict=True))
