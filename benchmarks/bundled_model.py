@@ -195,7 +195,7 @@ def export(data: Path, model: Path, target: Path) -> None:
             (", 95% to", ends[name].micro.f1.high),
         )
     }
-    figures["same mentions in eight bits as in floats, % of sentences"] = round(
+    figures["same mentions in eight bits as in floats, % of development sentences"] = round(
         100 * agreement.same, 1
     )
     print(figures)

@@ -36,8 +36,8 @@ from discotag.prediction.loading import load
 from discotag.prediction.tagger import Tagger
 
 OPSET: Final = 20
-"""Of ONNX: the first with GELU as one operation, which takes half the time of its parts.
-onnxruntime has it since 1.17."""
+"""Of ONNX: the first with GELU as one operation, which is faster than its parts. onnxruntime has it
+since 1.17."""
 
 MAX_SAMPLE: Final = 1 << 15
 """Subwords of the texts that show how large the components of vectors are."""

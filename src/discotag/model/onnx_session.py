@@ -19,7 +19,7 @@ MAX_THREADS: Final = 8
 
 SLOW_OPTIMISERS: Final = ("SkipLayerNormFusion",)
 """Optimisers of onnxruntime that make models slower on a CPU: a sum and its normalisation as one
-operation take four times as long as one after the other."""
+operation take several times as long as one after the other."""
 
 CPU: Final = "CPUExecutionProvider"
 

@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 LARGEST_DIFFERENCE: Final = 1e-3
 """Between scores of the same weights in onnxruntime and in PyTorch; rounding gives some 1e-5."""
 
-LARGEST_ROUNDING: Final = 0.1
+LARGEST_ROUNDING: Final = 0.05
 """The same where products are computed in eight bits: the root mean square of the differences, as a
-share of that of the scores. The bundled model has some 0.01, and 0.5 with two matrices of a layer
-exchanged."""
+share of that of the scores. The bundled model has 0.010, and from 0.076 to 0.34 with two matrices
+of a layer exchanged."""
 
 SAMPLE: Final = (8, 64)
 """Windows and subwords that the two are compared on."""
