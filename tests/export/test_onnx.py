@@ -195,7 +195,7 @@ def test_weights_on_arcs_that_do_not_fit_are_refused(exported, tmp_path, kept):
     (entry,) = model.metadata_props
     entry.value = kept
     onnx.save(model, tmp_path / "model.onnx")
-    with pytest.raises(DiscotagError, match=r"its weights on arcs are not those of .* wants \d+$"):
+    with pytest.raises(DiscotagError, match=r"its arc weights do not match .* asks for \d+$"):
         load(tmp_path)
 
 

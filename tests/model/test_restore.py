@@ -134,6 +134,6 @@ def test_an_export_of_another_encoder_is_refused(place, tmp_path):
     refused(folder, "it has no weights for encoder.encoder.layer.0.intermediate.dense.weight")
     own = data["discotag"] | {"arc_weights": False}
     (folder / "config.json").write_text(json.dumps(data | {"discotag": own}))
-    refused(folder, "its weights on arcs are not those of config.json, which wants none")
+    refused(folder, "its arc weights do not match config.json, which asks for none")
     (folder / "model.onnx").write_bytes(b"no model" * 10_000)
     refused(folder, "model.onnx: onnxruntime cannot load it")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from discotag.cli.messages import say
 from discotag.cli.options import AsJson, plain_console, plain_table
 from discotag.errors import DiscotagError
 from discotag.model.precision import EightBits
@@ -24,7 +24,7 @@ def export(
     texts: Annotated[
         Path | None,
         typer.Option(
-            help="A text file to compare the answers on, a line each. [default: a few sentences]",
+            help="A file with one text per line, to compare results on. [default: a few sentences]",
             show_default=False,
         ),
     ] = None,
@@ -61,7 +61,7 @@ def export(
     from discotag.export.agreement import NEAR
 
     sample = SAMPLE if texts is None else tuple(_lines(texts))
-    print("exporting, which takes a while …", file=sys.stderr)
+    say("exporting, which takes a while …")
     found = write(model, out, sample, eight_bits)
     if as_json:
         print(json.dumps([asdict(each) for each in found]))

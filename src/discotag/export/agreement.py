@@ -1,4 +1,4 @@
-"""How far two taggers of the same model agree."""
+"""Compare two taggers of the same model."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from discotag.mentions import Document, Sentence
 from discotag.prediction.tagger import Tagger
 
 LARGEST_DIFFERENCE: Final = 1e-3
-"""Between scores of the same weights in onnxruntime and in PyTorch; rounding gives some 1e-5."""
+"""The largest allowed difference between scores in onnxruntime and in PyTorch; rounding gives about
+1e-5."""
 
 NEAR: Final = 0.02
-"""Probabilities of a mention that differ by no more are near each other."""
+"""Probabilities of a mention are near each other if they differ by at most this."""
 
 SAMPLE: Final = (
     "The pain I was experiencing around the hipjoints was incredible.",
@@ -28,7 +29,7 @@ SAMPLE: Final = (
     "Wouldn't recommend it 😕 to anyone.",
     "Headache " * 40,
 )
-"""Texts that taggers are compared on, where none are given."""
+"""The default texts to compare taggers on."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +38,12 @@ class Agreement:
 
     Attributes:
         runtime: The runtime that uses the export.
-        score_difference: The largest, over all words and tags.
-        mention_difference: The largest between the probabilities of mentions that both find.
+        score_difference: The largest difference of scores, over all words and tags.
+        mention_difference: The largest difference of probabilities of mentions that both find.
         near: The share of the mentions that both find whose probabilities differ by at most `NEAR`.
         same: The share of sentences with the same mentions.
-        sentences: How many sentences were compared.
-        size: Of the file, in bytes.
+        sentences: The number of sentences that were compared.
+        size: The size of the file, in bytes.
     """
 
     runtime: str

@@ -36,11 +36,11 @@ from discotag.prediction.loading import load
 from discotag.prediction.tagger import Tagger
 
 OPSET: Final = 20
-"""Of ONNX: the first with GELU as one operation, which is faster than its parts. onnxruntime has it
-since 1.17."""
+"""The ONNX opset: the first with GELU as one operation, which is faster than its parts. onnxruntime
+supports it since 1.17."""
 
 MAX_SAMPLE: Final = 1 << 15
-"""Subwords of the texts that show how large the components of vectors are."""
+"""The most subwords of the texts that show how large the components of vectors are."""
 
 
 def export(
@@ -49,26 +49,27 @@ def export(
     texts: Sequence[str] = SAMPLE,
     eight_bits: EightBits = EightBits.PRODUCTS,
 ) -> tuple[Agreement, ...]:
-    """Write a model as ONNX, in floats and in eight bits, to a folder that `load` reads.
+    """Export a model to ONNX, in floats and in eight bits, to a folder that `load` reads.
 
     The folder gets `model.onnx`, `model_int8.onnx` and copies of the configuration, the tokenizer
-    and the card: all that is needed to predict without PyTorch. Where it has `model.safetensors`
-    too, `load` goes on using that unless a runtime is asked for.
+    and the card: all that is needed to predict without PyTorch. If it also has `model.safetensors`,
+    `load` continues to use that unless a runtime is given.
 
     Args:
         source: The folder of a model.
         target: The folder to write to; may be the same.
-        texts: What to compare the answers on. For products in eight bits they also show how large
-            the numbers inside the encoder are: texts like those to be tagged are best.
+        texts: The texts to compare results on. For products in eight bits, they also show how large
+            the numbers inside the encoder are, so texts like those to be tagged are best.
         eight_bits: What the export in eight bits computes with.
 
     Returns:
         How the export in floats and that in eight bits compare with PyTorch.
 
     Raises:
-        ModelError: The model cannot be read, or not exported.
-        InputError: The export in floats gives other scores than PyTorch, or cannot be written,
-            or there is nothing to compare it on; the target is then as it was.
+        ModelError: The model cannot be read or exported.
+        InputError: There is no text to compare results on.
+        DiscotagError: The scores of the export in floats differ from PyTorch's, or it cannot be
+            written; the target is unchanged.
     """
     source, target = Path(source), Path(target)
     if not any(text.strip() for text in texts):

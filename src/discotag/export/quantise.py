@@ -1,4 +1,4 @@
-"""Eight bits for the large matrices and tables of a model in ONNX.
+"""Quantise the large matrices and tables of an ONNX model to eight bits.
 
 Tables of embeddings are kept as integers with a scale for each block of a row, and become floats
 row by row as they are looked up. For matrices there are two ways, `EightBits`:
@@ -41,8 +41,8 @@ from discotag.model.onnx_session import INPUTS, make_session
 from discotag.model.precision import EightBits
 
 LEAST_WEIGHTS: Final = 1 << 14
-"""Smaller matrices and tables stay as they are: they cost little. The last layer, which gives the
-scores, is one of them."""
+"""Smaller matrices and tables are not quantised, because little would be saved. The last layer,
+which computes the scores, is one of them."""
 
 MICROSOFT: Final = "com.microsoft"
 """The domain of operations that onnxruntime adds to those of ONNX."""
@@ -66,7 +66,7 @@ STRENGTH: Final = 0.6
 1 is all of it, 0 makes the rows of the matrix alike."""
 
 LEAST_RANGE: Final = 1e-3
-"""The least range of a component, and of a row of a matrix, that is reckoned with."""
+"""The least range of a component, and of a row of a matrix: smaller ones count as this."""
 
 MASK: Final = INPUTS[1]
 

@@ -17,7 +17,7 @@ LEAST_BLOCK: Final = 8
 """Where no block of this size or more divides a column, all of it is one."""
 
 STEPS: Final = 127
-"""Above and below zero."""
+"""The number of steps above zero, and below."""
 
 PAIR: Final = 127.5
 """The largest sum of two weights of one sign in rows 2k and 2k + 1 of a column, in steps.
@@ -25,7 +25,7 @@ Processors with AVX2 but without VNNI add the products of two neighbours in 16 b
 more may not."""
 
 TINY: Final = 6e-8
-"""A scale is never below, the least half-precision number: a block of zeros has none of its own."""
+"""The least scale, which is the least half-precision number; a block of zeros has this scale."""
 
 WHOLE: Final = "_whole"
 SCALES: Final = "_scales"

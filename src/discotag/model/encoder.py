@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import torch
 from torch.nn.modules.module import register_module_parameter_registration_hook
 
+from discotag.errors import one_line
 from discotag.model.config import KEY
 from discotag.model.files import (
     CONFIG,
@@ -20,7 +21,6 @@ from discotag.model.files import (
     ModelError,
     check_weights,
     find_folder,
-    one_line,
     read_json,
 )
 

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-from discotag.errors import DiscotagError, InputError
+from discotag.errors import DiscotagError, InputError, one_line
 from discotag.model.config import KEY, ModelConfig
 from discotag.model.model_card import card
 from discotag.model.tokenizer import WordTokenizer
@@ -45,9 +45,6 @@ ENCODER_NAME: Final = re.compile(r"(?!\.)[\w.-]+(/[\w.-]+)?")
 
 MOST_CONFIG_BYTES: Final = 1 << 24
 """The largest size of a `config.json`; those in use have a few thousand bytes."""
-
-MOST_OF_MESSAGE: Final = 300
-"""The most characters of another library's error message; some are very long."""
 
 
 class ModelError(InputError):
@@ -224,9 +221,3 @@ def push(save: Callable[[Path], None], name: str, *, private: bool) -> str:
         except Exception as error:  # network and hub can raise anything
             raise ModelError(f"{name}: cannot be uploaded to the hub: {one_line(error)}") from None
     return str(address)
-
-
-def one_line(error: Exception) -> str:
-    """Return the message of another library's error as one line of limited length."""
-    line = " ".join(str(error).split()) or type(error).__name__
-    return line if len(line) <= MOST_OF_MESSAGE else f"{line[:MOST_OF_MESSAGE]} …"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import torch
 from torch import Tensor, nn
 
+from discotag.errors import one_line
 from discotag.model.config import LEAST_WINDOW, ConfigError, ModelConfig
 from discotag.model.encoder import build_encoder, check_names, count_weights, load_encoder
 from discotag.model.files import (
@@ -17,7 +18,6 @@ from discotag.model.files import (
     WEIGHTS,
     ModelError,
     most_exact,
-    one_line,
     read_config,
     write_texts,
 )

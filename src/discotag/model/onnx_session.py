@@ -11,11 +11,11 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from discotag.errors import DiscotagError, InputError
+from discotag.errors import DiscotagError, InputError, one_line
 from discotag.model.config import ModelConfig
 
 MAX_THREADS: Final = 8
-"""With more threads, memory is what they wait for."""
+"""The most threads; more of them only wait for memory."""
 
 SLOW_OPTIMISERS: Final = ("SkipLayerNormFusion",)
 """Optimisers of onnxruntime that make models slower on a CPU: a sum and its normalisation as one
@@ -34,10 +34,10 @@ INPUTS: Final = ("input_ids", "attention_mask")
 
 
 def make_session(model: Path | bytes, providers: Sequence[str] = (CPU,)) -> Any:
-    """Return a session of onnxruntime for a file or the bytes of one; raises what it raises.
+    """Return a session of onnxruntime for a file or its content; raises what onnxruntime raises.
 
-    A run on a CPU uses one thread. Several runs side by side, which need not wait for each other
-    after every operation, are faster than one after the other with all threads.
+    On a CPU, a run uses one thread. Several runs in parallel do not wait for each other after every
+    operation, so they are faster than runs one after the other with all threads.
     """
     onnxruntime = _onnxruntime()
     options = onnxruntime.SessionOptions()
@@ -55,11 +55,11 @@ def make_session(model: Path | bytes, providers: Sequence[str] = (CPU,)) -> Any:
 
 
 def open_session(path: Path, tags: int, device: str | None = None) -> Any:
-    """Return a session of onnxruntime for an exported model; importing this needs no onnxruntime.
+    """Return a session of onnxruntime for an exported model.
 
     Args:
         path: The ONNX file.
-        tags: How many tags the model must have.
+        tags: The number of tags that the model must have.
         device: `cpu`, or `cuda` where onnxruntime was built for it.
 
     Raises:
@@ -80,8 +80,7 @@ def open_session(path: Path, tags: int, device: str | None = None) -> Any:
     try:
         session = make_session(path, providers)
     except Exception as error:  # of many kinds, none of them public
-        line = " ".join(str(error).split())
-        raise InputError(f"{path}: onnxruntime cannot load it: {line}") from None
+        raise InputError(f"{path}: onnxruntime cannot load it: {one_line(error)}") from None
     names = {each.name for each in session.get_inputs()}
     given = session.get_outputs()[0].shape[-1]
     if names != set(INPUTS) or given != tags:
@@ -95,10 +94,10 @@ def open_session(path: Path, tags: int, device: str | None = None) -> Any:
 def read_arc_weights(
     session: Any, path: Path, config: ModelConfig
 ) -> npt.NDArray[np.float32] | None:
-    """Return the weights of arcs that an exported model has, or None.
+    """Return the arc weights of an exported model, or None if it has none.
 
     Raises:
-        InputError: They are not those that the configuration asks for.
+        InputError: They do not match the configuration.
     """
     kept = session.get_modelmeta().custom_metadata_map.get(ARC_WEIGHTS)
     arcs = len(config.scheme.grammar.arcs) if config.arc_weights else None
@@ -108,16 +107,15 @@ def read_arc_weights(
         weights = np.zeros(0, np.float32)
     if (None if weights is None else weights.shape) != (None if arcs is None else (arcs,)):
         raise InputError(
-            f"{path}: its weights on arcs are not those of config.json, which wants "
-            f"{arcs or 'none'}"
+            f"{path}: its arc weights do not match config.json, which asks for {arcs or 'none'}"
         )
     return weights
 
 
 def count_threads() -> int:
-    """Return how many batches are encoded side by side: the cores of this process, up to a bound.
+    """Return the number of batches to encode in parallel: the cores of this process, up to a limit.
 
-    `OMP_NUM_THREADS` sets it.
+    `OMP_NUM_THREADS` sets another number.
     """
     wanted = os.environ.get("OMP_NUM_THREADS", "")
     if wanted.isdecimal() and int(wanted) > 0:

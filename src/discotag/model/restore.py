@@ -17,6 +17,7 @@ import torch
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
+from discotag.errors import one_line
 from discotag.model.eight_bits import (
     MATRIX,
     ONE,
@@ -28,7 +29,7 @@ from discotag.model.eight_bits import (
     Numbers,
     unquantised,
 )
-from discotag.model.files import ModelError, one_line
+from discotag.model.files import ModelError
 from discotag.model.onnx_session import INPUTS, open_session, read_arc_weights
 
 if TYPE_CHECKING:

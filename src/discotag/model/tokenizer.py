@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Tokenizer
 
-from discotag.errors import InputError
+from discotag.errors import InputError, one_line
 from discotag.model.config import ModelConfig
 
 Indices = npt.NDArray[np.int64]
@@ -263,8 +263,7 @@ class WordTokenizer:
         except TokenizerError:
             raise
         except Exception as error:  # the library raises plain Exception
-            line = " ".join(str(error).split()) or type(error).__name__
-            raise TokenizerError(f"not a tokenizer that can be read: {line}") from None
+            raise TokenizerError(f"not a tokenizer that can be read: {one_line(error)}") from None
 
     def fit_encoder(self, vocabulary: object, pad_id: object) -> None:
         """Use the encoder's padding subword, and check that the encoder knows all subwords.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from discotag.errors import DiscotagError
+from discotag.errors import DiscotagError, one_line
 from discotag.inference.backends import numpy_backend
 from discotag.inference.toolbox import Array
 from discotag.model.config import ModelConfig
@@ -57,9 +57,6 @@ LOOK_AHEAD: Final = 2
 GPU_DEPTH: Final = 6
 """The number of batches in progress on a GPU. For each batch, the host waits for the device three
 times; with other batches to work on, it does not wait long (`benchmarks/throughput.py`)."""
-
-MAX_MESSAGE: Final = 300
-"""The most characters of another library's error message; some list the nodes of a graph."""
 
 
 class Runtime(Protocol):
@@ -142,9 +139,9 @@ class OnnxRuntime:
         return found
 
     def _share(self, subwords: int) -> int:
-        """Return how many subwords a thread takes at a time, so that all have about as much to do.
+        """Return the most subwords per call of a thread, so that all threads have similar work.
 
-        Without threads, as many as the budget allows.
+        Without threads, this is the budget.
         """
         if self.threads == 1:
             return self.budget
@@ -288,8 +285,7 @@ def check_device(device: str | None) -> None:
 
 
 def _failed(what: str, shape: tuple[int, ...], error: Exception) -> DiscotagError:
-    line = " ".join(str(error).split()) or type(error).__name__
     windows, subwords = shape
     return DiscotagError(
-        f"{what}: cannot score {windows} windows of {subwords} subwords: {line[:MAX_MESSAGE]}"
+        f"{what}: cannot score {windows} windows of {subwords} subwords: {one_line(error)}"
     )

@@ -15,6 +15,8 @@ from safetensors import SafetensorError
 from safetensors.torch import save_file
 from torch import Tensor
 
+from discotag.errors import one_line
+
 COMPLETE: Final = "complete.json"
 """Written last into a checkpoint, with the size of each file; without it, it is incomplete."""
 
@@ -54,8 +56,7 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except (RuntimeError, SafetensorError) as error:
-        line = " ".join(str(error).split())
-        message = f"weights cannot be written, the disk may be full ({line})"
+        message = f"weights cannot be written, the disk may be full ({one_line(error)})"
         raise OSError(errno.EIO, message, str(path)) from error
 
 
