@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise, repeat
+from itertools import accumulate, pairwise, repeat
 from typing import Final, NamedTuple
 
 from discotag.mentions import Fragment
 
-LINE_END: Final = re.compile(r"\r\n|\n|\r")
+LINE_END: Final = re.compile(r"(\r\n|\n|\r)")
 
 NUMBERED: Final = re.compile(r"\s*+(\d{1,2})\.(?!\d)\s*+(?=\S)")
 """Matches `1.`, but neither `1.5` nor a year."""
@@ -62,8 +62,14 @@ def line_ranges(text: str) -> list[Fragment]:
         >>> line_ranges("sore\r\ntoes\n")
         [(0, 4), (6, 10), (11, 11)]
     """
-    borders = [0, *(place for end in LINE_END.finditer(text) for place in end.span()), len(text)]
-    return list(zip(borders[::2], borders[1::2], strict=True))
+    return _lines(text)[1]
+
+
+def _lines(text: str) -> tuple[list[str], list[Fragment]]:
+    """Return the lines of a text, without their ends, and their character ranges."""
+    parts = LINE_END.split(text)  # a line, its end, a line, ...
+    borders = list(accumulate(map(len, parts), initial=0))
+    return parts[::2], list(zip(borders[::2], borders[1::2], strict=True))
 
 
 def blocks(text: str) -> Iterator[Block]:
@@ -77,8 +83,7 @@ def blocks(text: str) -> Iterator[Block]:
         >>> [text[block.start : block.end] for block in blocks(text)]
         ['Works well.', 'CONS: tired', '1) sore\ntoes']
     """
-    ranges = line_ranges(text)
-    lines = [text[start:end] for start, end in ranges]
+    lines, ranges = _lines(text)
     first = words = last = -1  # of the block so far; there is none if `first` is negative
     heading = 0
     for number, marker in enumerate(_markers(lines)):

@@ -65,8 +65,12 @@ class Splitter:
         Raises:
             TextError: The text has unpaired surrogates.
         """
-        found = (_stripped(text, start, end) for start, end in self._cuts(text))
-        return [(start, end) for start, end in found if start < end]
+        ranges = []
+        for start, end in self._cuts(text):
+            begin, stop = _stripped(text, start, end)
+            if begin < stop:
+                ranges.append((begin, stop))
+        return ranges
 
     def word_ranges(self, text: str, start: int = 0, end: int | None = None) -> list[Fragment]:
         """Return the character ranges of the words between two positions of the text."""
@@ -185,11 +189,9 @@ def _is_good(mark: Marked, text: str, complain: Complain) -> bool:
 
 
 def _stripped(text: str, start: int, end: int) -> Fragment:
-    while start < end and text[start].isspace():
-        start += 1
-    while start < end and text[end - 1].isspace():
-        end -= 1
-    return start, end
+    own = text[start:end].lstrip()
+    start = end - len(own)
+    return start, start + len(own.rstrip())
 
 
 def _cuts_a_word(mark: Marked, text: str, beginnings: Set[int], endings: Set[int]) -> bool:
