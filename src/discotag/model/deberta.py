@@ -4,8 +4,8 @@ Hugging Face's attention multiplies every subword by the vectors of all 512 rela
 copies them for each sentence of the batch, and gathers from the products. A batch of sentences of n
 subwords has only 2n - 1 relative positions. This attention multiplies by these only, and addresses
 the product of a pair of subwords by strides instead of an index. The results are the same up to
-rounding. On an NVIDIA H200, in bfloat16, the encoder as a whole takes less than half the time: 62,000
-sentences of patient posts per second instead of 27,000.
+rounding. On an NVIDIA H200, in bfloat16, the encoder as a whole takes less than half the time:
+62,000 sentences of patient posts per second instead of 27,000.
 """
 
 from __future__ import annotations
