@@ -129,6 +129,19 @@ def _with_mentions(words, mentions, in_sentence):
     return json.dumps({"sentences": [{"words": words}], "mentions": mentions})
 
 
+def test_spans_that_contradict_fragments_are_left_out(tmp_path):
+    sentence = {"words": ["Sore", "toes", "."], "start": 0, "end": 10, "starts": [0, 5, 9]}
+    mentions = [
+        {"label": "A", "spans": [[0, 9]], "fragments": [[0, 2]]},
+        {"label": "B", "spans": [[0, 4]], "fragments": [[0, 2]]},
+        {"label": "C", "spans": [[0, 4], [5, 9]], "fragments": [[0, 1], [1, 2]]},
+    ]
+    data = {"text": "Sore toes.", "sentences": [sentence], "mentions": mentions}
+    (found,), problems = corpus(tmp_path, json.dumps(data))
+    assert problems == [("text_mismatch", 1)]
+    assert [mention.label for mention in found.mentions] == ["A", "C"]
+
+
 def test_mentions_of_a_document_belong_to_its_sentences(tmp_path):
     sentences = [{"words": ["a", "b"]}, {"words": []}, {"words": ["c", "d", "e"]}]
     mentions = [

@@ -26,7 +26,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from itertools import accumulate
 from operator import add
@@ -154,7 +154,10 @@ def from_dict(
         return Document(sentences, text=text, id=name, extra=extra, place=(path, line))
     if text is None:
         raise MalformedError("a document needs 'sentences' or 'text'")
-    marked = [Marked(*parts, line) for parts in _parts(document, "spans", tell)]
+    marked = [
+        Marked(label, spans, score, line)
+        for label, spans, score, _ in _parts(document, "spans", tell)
+    ]
     for mark, times in Counter(marked).items():
         if times > 1:
             tell("duplicate", f"mention of {mark.label} is given {times} times")
@@ -177,7 +180,13 @@ def _sentences(document: dict[str, Any], text: str | None, tell: Tell) -> tuple[
         return tuple(sentences)
     borders = [0, *accumulate(len(sentence.words) for sentence in sentences)]
     found: list[list[Mention]] = [list(sentence.mentions) for sentence in sentences]
-    for mention in good_mentions(_candidates(document, tell), borders[-1], tell):
+    places = [
+        (sentence.start + start, sentence.start + end)
+        for sentence in sentences
+        for start, end in sentence.offsets or ()
+    ]
+    candidates = _candidates(document, tell, places if len(places) == borders[-1] else None)
+    for mention in good_mentions(candidates, borders[-1], tell):
         number = bisect_right(borders, mention.start) - 1
         if mention.end > borders[number + 1]:
             tell("crosses", f"mention of {mention.label} reaches across sentences")
@@ -216,15 +225,43 @@ def _sentence(data: Any, text: str | None, tell: Tell) -> Sentence:
     return Sentence(words, mentions, text=own, offsets=offsets, start=start)
 
 
-def _candidates(holder: dict[str, Any], tell: Tell) -> Iterator[Candidate]:
-    for label, fragments, score in _parts(holder, "fragments", tell):
-        yield Candidate(f"mention of {label}", label, tuple(sorted(fragments)), score)
+def _candidates(
+    holder: dict[str, Any], tell: Tell, places: Sequence[Fragment] | None = None
+) -> Iterator[Candidate]:
+    """Yield the mentions of a document or sentence.
+
+    Args:
+        holder: The document or sentence.
+        tell: Called for each mention that is left out.
+        places: The characters of each word, to compare `spans` with, if known.
+    """
+    for label, fragments, score, spans in _parts(holder, "fragments", tell):
+        name, ordered = f"mention of {label}", tuple(sorted(fragments))
+        if spans and places and all(0 <= start < end <= len(places) for start, end in ordered):
+            known = tuple((places[start][0], places[end - 1][1]) for start, end in ordered)
+            if spans != known:
+                message = (
+                    f"its spans, {_listed(spans)}, are not those of its words, {_listed(known)}"
+                )
+                tell("text_mismatch", f"{name}: {message}")
+                continue
+        yield Candidate(name, label, ordered, score)
+
+
+def _listed(fragments: Iterable[Fragment]) -> str:
+    return " ".join(f"{start}:{end}" for start, end in fragments)
 
 
 def _parts(
     holder: dict[str, Any], key: str, tell: Tell
-) -> Iterator[tuple[str, tuple[Fragment, ...], float | None]]:
-    """Yield the label, fragments and score of each mention, and report malformed ones."""
+) -> Iterator[tuple[str, tuple[Fragment, ...], float | None, tuple[Fragment, ...]]]:
+    """Yield the label, ranges, score and spans of each mention, and report malformed ones.
+
+    Args:
+        holder: The document or sentence.
+        key: The field with the ranges: `fragments` or `spans`.
+        tell: Called for each mention that is left out.
+    """
     for each in as_list(holder, "mentions"):
         try:
             item = as_object(each, "a mention")
@@ -234,7 +271,7 @@ def _parts(
                 raise MalformedError("a mention needs a 'label'")
             if key not in item:
                 raise MalformedError(f"mention of {shown(label)} has no {key!r}, {MEANINGS[key]}")
-            parts = label, _pairs(item, key), _score(item)
+            parts = label, _pairs(item, key), _score(item), _pairs(item, "spans")
         except MalformedError as error:
             tell("syntax", str(error))
         else:
