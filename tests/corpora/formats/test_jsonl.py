@@ -194,6 +194,8 @@ def test_bad_mentions_of_a_text_are_left_out(tmp_path, spans, kind):
         {"label": "A", "fragments": {}, "spans": {}},
         {"label": "A", "fragments": [[0, 1]], "spans": [[0, 1]], "score": "high"},
         {"label": "A"},
+        {"label": "A", "fragments": [[0, 1]], "spans": [[0, 1]], "score": float("nan")},
+        {"label": "A", "fragments": [[0, 1]], "spans": [[0, 1]], "score": 10**400},
     ],
 )
 def test_what_is_no_mention_is_left_out(tmp_path, mention):
@@ -241,6 +243,18 @@ def test_whole_characters_by_escapes_are_read(tmp_path):
     )
     assert found.words == ("😀", "\\ud83d")
     assert not problems
+
+
+def test_null_is_as_good_as_nothing(tmp_path):
+    line = '{"text": "Sore. Fine.", "sentences": null, "mentions": null, "id": null}'
+    (found,), problems = corpus(tmp_path, line)
+    assert (len(found.sentences), found.id, problems) == (2, None, [])
+
+
+def test_what_json_cannot_hold_is_not_written(tmp_path):
+    sentence = Sentence(["a"], [Mention("A", [(0, 1)], score=float("nan"))])
+    with pytest.raises(CorpusError, match="cannot represent"):
+        write([Document([sentence])], tmp_path / "out.jsonl")
 
 
 def test_numbers_are_ids_too(tmp_path):

@@ -24,6 +24,7 @@ A file with a list of such objects, or with objects over several lines, can be r
 from __future__ import annotations
 
 import json
+import math
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
@@ -114,9 +115,14 @@ def to_line(document: Document) -> str:
         UnwritableError: JSON cannot represent the `extra` fields of the document.
     """
     try:
-        return json.dumps(to_dict(document), ensure_ascii=False, separators=(",", ":")) + "\n"
+        return (
+            json.dumps(
+                to_dict(document), ensure_ascii=False, allow_nan=False, separators=(",", ":")
+            )
+            + "\n"
+        )
     except (TypeError, ValueError, RecursionError) as error:
-        raise unwritable(FORMAT.name, f"the 'extra' fields: {error}") from None
+        raise unwritable(FORMAT.name, f"the 'extra' fields or a score: {error}") from None
 
 
 def to_dict(document: Document) -> dict[str, Any]:
@@ -149,7 +155,7 @@ def from_dict(
     if name is not None:
         name = str(name) if type(name) is int else as_text(name, "'id'")
     extra = {key: value for key, value in document.items() if key not in Document.FIELDS}
-    if "sentences" in document:
+    if document.get("sentences") is not None:
         sentences = _sentences(document, text, tell)
         return Document(sentences, text=text, id=name, extra=extra, place=(path, line))
     if text is None:
@@ -175,8 +181,13 @@ def _check_keys(data: dict[str, Any], known: Set[str], what: str, tell: Tell) ->
 
 def _sentences(document: dict[str, Any], text: str | None, tell: Tell) -> tuple[Sentence, ...]:
     """Return the sentences of a document, with the mentions of the document in them."""
-    sentences = [_sentence(each, text, tell) for each in as_list(document, "sentences")]
-    if not document.get("mentions"):
+    sentences = []
+    for number, each in enumerate(as_list(document, "sentences")):
+        try:
+            sentences.append(_sentence(each, text, tell))
+        except (MalformedError, SentenceError) as error:
+            raise type(error)(f"sentence {number}: {error}") from None
+    if not as_list(document, "mentions"):
         return tuple(sentences)
     borders = [0, *accumulate(len(sentence.words) for sentence in sentences)]
     found: list[list[Mention]] = [list(sentence.mentions) for sentence in sentences]
@@ -293,6 +304,9 @@ def _score(item: dict[str, Any]) -> float | None:
     if type(score) not in (int, float):
         raise MalformedError("'score' must be a number")
     try:
-        return float(score)
+        found = float(score)
     except OverflowError:
-        raise MalformedError("'score' is too large") from None
+        found = math.inf
+    if not math.isfinite(found):
+        raise MalformedError("'score' must be a finite number")
+    return found
