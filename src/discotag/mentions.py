@@ -304,7 +304,11 @@ class Document:
         passed = 0
         for number, sentence in enumerate(self.sentences):
             start, text = sentence.start, sentence.text
-            if text is None or start < passed or not self.text.startswith(text, start):
+            if text is None:
+                raise SentenceError(
+                    f"sentence {number} has no text and offsets, but the document has a text"
+                )
+            if start < passed or not self.text.startswith(text, start):
                 raise SentenceError(
                     f"sentence {number} is not at character {start} of the document's text, or "
                     "begins before the previous one ends"

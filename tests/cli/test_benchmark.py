@@ -20,6 +20,12 @@ def test_table(tmp_path):
         assert step in found.output
 
 
+def test_texts_of_ones_own():
+    options = ["--text", "headache", "--text", "Sore toes.", "--sentences", "2", "--repeat", "1"]
+    found = RUN.invoke(app, ["benchmark", *options, "--json"])
+    assert json.loads(found.stdout)["words"] == 4
+
+
 def test_json():
     found = RUN.invoke(app, ["benchmark", "--sentences", "3", "--repeat", "1", "--json"])
     data = json.loads(found.stdout)

@@ -49,11 +49,27 @@ def test_same_vectors_and_gradients(changes: dict[str, Any], lengths: list[int])
     ids, mask = _inputs(lengths)
     found = [each(input_ids=ids, attention_mask=mask).last_hidden_state for each in (plain, fast)]
     torch.testing.assert_close(found[1], found[0], rtol=1e-4, atol=1e-5)
+    with torch.no_grad():  # by another kernel
+        again = fast(input_ids=ids, attention_mask=mask).last_hidden_state
+    torch.testing.assert_close(again, found[0], rtol=1e-4, atol=1e-5)
     for each in found:
         (each * mask[..., None]).square().sum().backward()
     for (name, wanted), got in zip(plain.named_parameters(), fast.parameters(), strict=True):
         if wanted.grad is not None:
             torch.testing.assert_close(got.grad, wanted.grad, rtol=1e-3, atol=1e-3, msg=name)
+
+
+def test_dropout_in_training() -> None:
+    """Without dropout, training and evaluation agree; with it, they differ."""
+    ids, mask = _inputs([7, 3])
+    for rate, same in ((0.0, True), (0.5, False)):
+        encoder = _encoder(attention_probs_dropout_prob=rate, hidden_dropout_prob=0.0)
+        speed_up(encoder)
+        found = [
+            each(input_ids=ids, attention_mask=mask).last_hidden_state
+            for each in (encoder.eval(), encoder.train())
+        ]
+        assert torch.allclose(*found, atol=1e-5) == same
 
 
 def test_weights_keep_their_names() -> None:

@@ -78,6 +78,7 @@ def test_settings_come_back_from_their_data():
         ("from_model: 5", "from_model must be text; got 5"),
         ("window: 1000000", "window must be from 8 to 8192; got 1000000"),
         ("overlap: -1", "overlap must be from 0 to 4096; got -1"),
+        ("overlap: 300", "overlap must be between 0 and half the window, 256, got 300"),
         ("- 1", "must contain lines like"),
         ("a: [", "is not YAML"),
     ],

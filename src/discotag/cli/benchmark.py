@@ -27,6 +27,10 @@ def benchmark(
             show_default=False,
         ),
     ] = None,
+    text: Annotated[
+        list[str] | None,
+        typer.Option("--text", "-t", help="A text; may be repeated.", show_default=False),
+    ] = None,
     model: Annotated[
         str | None,
         typer.Option(
@@ -63,7 +67,7 @@ def benchmark(
     from discotag.prediction.benchmark import STEPS, WORDS_IN, measure
     from discotag.prediction.loading import load
 
-    source = Inputs(inputs) if inputs else None
+    source = Inputs(inputs or (), text or ()) if inputs or text else None
     tagger = load(model, runtime=runtime, device=device)
     say("measuring, which takes about half a minute …")
     documents = None if source is None else list(source.documents())

@@ -83,16 +83,24 @@ class _Attention(DisentangledSelfAttention):
             project = self.query_proj if self.share_att_key else self.pos_query_proj
             table = project(self.pos_dropout(rel_embeddings[rows[1]])) * scale
             bias = bias + self._shifted(key, table).transpose(-1, -2)
-        hidden = ~attention_mask.bool()
-        context = functional.scaled_dot_product_attention(
-            self._heads(query),
-            self._heads(key),
-            self._heads(self.value_proj(hidden_states)),
-            attn_mask=bias.masked_fill(hidden, torch.finfo(bias.dtype).min),
-            dropout_p=self.dropout.p if self.training else 0.0,
-            scale=scale,
-        )
+        bias = bias.masked_fill(~attention_mask.bool(), torch.finfo(bias.dtype).min)
+        value = self.value_proj(hidden_states)
+        query, key, value = map(self._heads, (query, key, value))
+        context = self._attend(query, key, value, bias, scale)
         return context.transpose(1, 2).reshape(batch, length, -1), None
+
+    def _attend(
+        self, query: Tensor, key: Tensor, value: Tensor, bias: Tensor, scale: float
+    ) -> Tensor:
+        """Return softmax(scale · q·k + bias) · v, (batch, heads, subwords, size)."""
+        if not bias.requires_grad:
+            return functional.scaled_dot_product_attention(
+                query, key, value, attn_mask=bias, scale=scale
+            )
+        # Not all of PyTorch's fused kernels have a gradient for the bias.
+        scores = torch.matmul(query * scale, key.transpose(-1, -2)) + bias
+        chances: Tensor = self.dropout(functional.softmax(scores, dim=-1))
+        return torch.matmul(chances, value)
 
     def _heads(self, vectors: Tensor) -> Tensor:
         """Return vectors, (batch, subwords, heads · size), as (batch, heads, subwords, size)."""

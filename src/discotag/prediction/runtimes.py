@@ -38,8 +38,7 @@ LEAST_SHARE: Final = 64
 """The fewest subwords that are worth a thread of their own."""
 
 GPU_BUDGET: Final = 1 << 15
-"""The same on a GPU. With fewer, the GPU waits for the host; more are not faster
-(`benchmarks/throughput.py`)."""
+"""The most subwords per call of the encoder on a GPU. With fewer, the GPU waits for the host."""
 
 CPU_BATCH: Final = 1 << 14
 """The most subwords of sentences that are decoded together on a CPU."""

@@ -165,7 +165,6 @@ class Learner(nn.Module):
         super().__init__()
         self.network = network
         self.terms = nn.ModuleList(terms)
-
         self._parameters_listed = list(super().parameters())
         self._mode_set: bool | None = None
 

@@ -132,7 +132,7 @@ def ask_teachers(data: Data, sources: Sources, settings: Settings) -> Data:
         return data
     if settings.arc_weights:
         raise InputError(
-            "a network with weights on arcs cannot learn from teachers; leave out --arc-weights"
+            "a network with arc weights cannot learn from teachers; leave out --arc-weights"
         )
     texts = [each for path in sources.unlabelled for each in read_sentences(path)]
     unlabelled = [Sentence(each.words) for each in texts if each.words]

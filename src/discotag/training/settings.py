@@ -13,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final, get_args, get_origin, get_type_hints
 
-from discotag.errors import DiscotagError, InputError
+from discotag.errors import DiscotagError, InputError, one_line
 from discotag.model.config import LEAST_WINDOW, MOST_WINDOW, ModelConfig
 from discotag.model.files import find_model, read_config
 from discotag.model.objectives import Objective
@@ -245,7 +245,10 @@ class Settings:
                 "nll knows one naming of slots only, so naming must be structural; for semantic "
                 "naming use soft_em or hard_em"
             )
-        self.scheme(self.labels or ("label",))  # raises if there are too many slots
+        # Raises if there are too many slots, or windows overlap too much.
+        ModelConfig(
+            self.scheme(self.labels or ("label",)), window=self.window, overlap=self.overlap
+        )
 
     @property
     def latent(self) -> bool:
@@ -346,7 +349,7 @@ def _from_yaml(file: Path) -> dict[str, Any]:
     except OSError as error:
         raise SettingsError(f"{file}: cannot be read: {error.strerror}") from None
     except (UnicodeDecodeError, yaml.YAMLError) as error:
-        raise SettingsError(f"{file}: is not YAML: {' '.join(str(error).split())}") from None
+        raise SettingsError(f"{file}: is not YAML: {one_line(error)}") from None
     if data is None:
         return {}
     if not isinstance(data, dict):

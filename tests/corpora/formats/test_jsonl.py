@@ -92,6 +92,7 @@ def test_what_a_line_looks_like(tmp_path):
         '{"text": "a", "sentences": [{"words": ["a"]}]}',
         '{"text": "a", "sentences": [{"words": ["a"], "start": 0, "end": 1, "starts": ["0"]}]}',
         '{"sentences": [{"words": ["a"], "text": "a"}]}',
+        '{"text": "a", "sentences": [{"words": ["a"], "start": 0, "end": 9, "starts": [0]}]}',
     ],
 )
 def test_bad_lines_are_left_out(tmp_path, line):

@@ -228,6 +228,8 @@ def _sentence(data: Any, text: str | None, tell: Tell) -> Sentence:
             end = sentence.get("end")
             if text is None or type(end) is not int:
                 raise MalformedError("'starts' needs a text, 'start' and 'end'")
+            if end > len(text):
+                raise MalformedError(f"'end' is {end}, but the text has {len(text)} characters")
             own = text[start:end]
         if start:
             starts = [place - start for place in starts]
