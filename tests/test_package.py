@@ -118,6 +118,19 @@ def test_onnxruntime_is_imported_in_one_place():
     assert found == {"model/onnx_session.py"}
 
 
+def test_only_bad_input_is_a_value_error():
+    from discotag.cli.messages import Interrupted
+    from discotag.corpora.jobs import JobError
+    from discotag.errors import DiscotagError, InputError
+
+    assert issubclass(InputError, ValueError)
+    assert not issubclass(DiscotagError, ValueError)
+    assert not issubclass(JobError, ValueError)
+    assert not issubclass(Interrupted, DiscotagError)
+    for name in ("MentionError", "SentenceError", "IncompatibleError", "IllFormedError"):
+        assert issubclass(getattr(discotag, name), InputError)
+
+
 def test_public_names_are_there():
     for name in discotag.__all__:
         assert getattr(discotag, name).__doc__

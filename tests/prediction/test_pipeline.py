@@ -1,8 +1,10 @@
 """Test that a pipeline runs all generators to their ends, up to `depth` at a time."""
 
+import gc
+
 import pytest
 
-from discotag.prediction.pipeline import run_pipeline
+from discotag.prediction.pipeline import collection_paused, run_pipeline
 
 
 class Watch:
@@ -48,3 +50,29 @@ def test_an_error_is_raised():
 
     with pytest.raises(ValueError, match="bad"):
         list(run_pipeline([bad()], 2))
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_garbage_collection_is_paused_only_while_work_goes_on(enabled):
+    seen = []
+
+    def work(fails):
+        seen.append(gc.isenabled())
+        yield
+        if fails:
+            raise RuntimeError
+
+    before = gc.isenabled()
+    (gc.enable if enabled else gc.disable)()
+    try:
+        assert list(run_pipeline([work(False)], depth=1)) == [None]
+        assert gc.isenabled() == enabled
+        with pytest.raises(RuntimeError):
+            list(run_pipeline([work(True)], depth=1))
+        assert gc.isenabled() == enabled
+        with collection_paused(), collection_paused():
+            pass
+        assert gc.isenabled() == enabled
+    finally:
+        (gc.enable if before else gc.disable)()
+    assert seen == [False, False]
