@@ -39,3 +39,13 @@ def test_bad_input(tmp_path):
     assert "no such file" in str(found.exception)
     found = RUN.invoke(app, ["benchmark", "--sentences", "0"])
     assert found.exit_code == 2
+
+
+def test_encodings(tmp_path):
+    path = tmp_path / "posts.txt"
+    path.write_bytes("Schmerzen im Rücken.".encode("windows-1252"))
+    options = ["--sentences", "1", "--repeat", "1", "--json"]
+    found = RUN.invoke(app, ["benchmark", str(path), *options])
+    assert "use --encoding windows-1252" in str(found.exception)
+    found = RUN.invoke(app, ["benchmark", str(path), *options, "--encoding", "windows-1252"])
+    assert json.loads(found.stdout)["words"] == 4

@@ -12,6 +12,7 @@ from discotag.cli.messages import say
 from discotag.cli.options import (
     AsJson,
     DeviceOption,
+    EncodingOption,
     RuntimeOption,
     plain_console,
     plain_table,
@@ -31,6 +32,7 @@ def benchmark(
         list[str] | None,
         typer.Option("--text", "-t", help="A text; may be repeated.", show_default=False),
     ] = None,
+    encoding: EncodingOption = None,
     model: Annotated[
         str | None,
         typer.Option(
@@ -67,10 +69,11 @@ def benchmark(
     from discotag.prediction.benchmark import STEPS, WORDS_IN, measure
     from discotag.prediction.loading import load
 
-    source = Inputs(inputs or (), text or ()) if inputs or text else None
+    documents = None
+    if inputs or text:
+        documents = list(Inputs(inputs or (), text or (), encoding=encoding).documents())
     tagger = load(model, runtime=runtime, device=device)
     say("measuring, which takes about half a minute …")
-    documents = None if source is None else list(source.documents())
     speed = measure(tagger, documents, sentences=sentences, repeat=repeat)
     if as_json:
         print_data(
