@@ -36,6 +36,7 @@ from discotag.corpora.inputs import PLAIN, Inputs
 from discotag.corpora.parsing.files import STANDARD
 from discotag.errors import DiscotagError, InputError
 from discotag.mentions import Document
+from discotag.model.config import MOST_RECALL
 
 if TYPE_CHECKING:
     from discotag.prediction.tagger import Tagger
@@ -99,6 +100,16 @@ def predict(
     min_score: Annotated[
         float, typer.Option(help="Leave out mentions of a lower probability.", min=0, max=1)
     ] = 0.0,
+    recall: Annotated[
+        float | None,
+        typer.Option(
+            help="How much to prefer mentions to their absence: 1 finds more of them and makes "
+            "more mistakes, -1 fewer. [default: the best for the model's development data]",
+            min=-MOST_RECALL,
+            max=MOST_RECALL,
+            show_default=False,
+        ),
+    ] = None,
     input_format: Annotated[
         str | None,
         typer.Option(
@@ -173,6 +184,7 @@ def predict(
         "device": tagger.runtime.device,
         "--format": form,
         "--min-score": min_score,
+        "--recall": recall,
         "--from": input_format,
         "--lines": by_line,
         "--sentences": str(sentences),
@@ -182,7 +194,7 @@ def predict(
         "--skip-bad": skip_bad,
         "input": source.describe(),
     }
-    options = {"batch_size": batch_size, "min_score": min_score}
+    options = {"batch_size": batch_size, "min_score": min_score, "recall": recall}
     writer = _Writer(tagger, source, form, options, resume, force)
     with _one_line_warnings():
         if out is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,8 +13,10 @@ from discotag.cli.messages import Interrupted
 from discotag.cli.options import plain_console, plain_table
 from discotag.cli.setting_options import takes_settings
 from discotag.errors import DiscotagError
-from discotag.training.settings import TEACHERS, make_settings
+from discotag.training.settings import PRESETS, TEACHERS, make_settings
 from discotag.training.sources import Sources
+
+Preset = StrEnum("Preset", {each: each for each in PRESETS})  # type: ignore[misc]
 
 
 @takes_settings()
@@ -29,6 +32,15 @@ def train(
     config: Annotated[
         Path | None,
         typer.Option(help="A YAML file of settings; options take precedence over it."),
+    ] = None,
+    preset: Annotated[
+        Preset | None,
+        typer.Option(
+            help="The settings to begin with: best, which was tuned for discontinuous mentions, or "
+            "paper, those of Corro (2024). [default: best]",
+            show_default=False,
+            metavar="<name>",
+        ),
     ] = None,
     *,
     teachers: Annotated[
@@ -50,7 +62,8 @@ def train(
 ) -> None:
     """Train a model on a corpus.
 
-    The defaults are the recipe of the paper. Sentences that the scheme cannot represent are left
+    The defaults are a recipe that finds discontinuous mentions; `--preset paper` is that of the
+    paper. Sentences that the scheme cannot represent are left
     out of training and listed in the run folder; development and test data keep all sentences.
 
     [bold]Examples[/bold]
@@ -66,7 +79,7 @@ def train(
     torchrun --nproc-per-node 4 -m discotag train train.jsonl --dev dev.jsonl --out run
     """
     try:
-        settings = make_settings(config, options)
+        settings = make_settings(config, options, preset)
         from discotag.training.progress import listener
         from discotag.training.runs import run
     except ModuleNotFoundError as error:
@@ -117,6 +130,13 @@ def _show(figures: dict[str, Any], out: Path) -> None:
                 name, "", *(_three(each[name] for each in over[part].values()) for part in parts)
             )
     console.print(table)
+    for part in parts:
+        rare = figures[part]["discontinuous"]
+        if rare["gold"] and not rare["predicted"]:
+            console.print(
+                f"Note: the model finds none of the {rare['gold']} discontinuous mentions of the "
+                f"{part} data. More epochs, a higher learning_rate or --augment may help."
+            )
     console.print(f"The model is in {out / 'model'}")
 
 

@@ -18,12 +18,14 @@ from torch import Tensor, nn
 from discotag.errors import DiscotagError, InputError
 from discotag.export.agreement import LARGEST_DIFFERENCE, SAMPLE, Agreement, compare
 from discotag.export.quantise import quantise
+from discotag.export.scorer import write_scorer
 from discotag.model.eight_bits import Numbers
 from discotag.model.files import (
     CARD,
     CONFIG,
     ONNX,
     ONNX_INT8,
+    ONNX_SCORER,
     TOKENIZER,
     ModelError,
     check_weights,
@@ -99,6 +101,8 @@ def _export(
         if (source / name).is_file():
             shutil.copyfile(source / name, folder / name)
     _write(network, folder / ONNX)
+    if network.scorer is not None:
+        write_scorer(network.scorer, folder / ONNX_SCORER)
     reference = Tagger.from_network(network, "cpu")
     quantise(folder / ONNX, folder / ONNX_INT8, eight_bits, _samples(reference, texts))
     found = tuple(
@@ -128,14 +132,16 @@ def _samples(tagger: Tagger, texts: Sequence[str]) -> Iterator[dict[str, Numbers
 
 
 class _Scores(nn.Module):
-    """What is exported: from subwords to the scores of each."""
+    """What is exported: from subwords to the scores of each, and to vectors if they are needed."""
 
     def __init__(self, network: Network) -> None:
         super().__init__()
         self.network = network
 
-    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        return self.network.score_subwords(input_ids, attention_mask)
+    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> tuple[Tensor, ...]:
+        vectors = self.network.encode(input_ids, attention_mask)
+        scores = self.network.score(vectors)
+        return (scores,) if self.network.scorer is None else (scores, vectors)
 
 
 def _write(network: Network, path: Path) -> None:
@@ -156,7 +162,7 @@ def _write(network: Network, path: Path) -> None:
                 (example, mask),
                 str(path),
                 input_names=["input_ids", "attention_mask"],
-                output_names=["scores"],
+                output_names=["scores"] if network.scorer is None else ["scores", "vectors"],
                 dynamic_shapes={"input_ids": dims, "attention_mask": dims},
                 opset_version=OPSET,
                 dynamo=True,

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Final
 
 from discotag.errors import InputError
+from discotag.model.calibration import Calibration
 from discotag.scheme import Scheme, SchemeError
 
 KEY: Final = "discotag"
@@ -26,6 +27,14 @@ MOST_LABELS: Final = 1000
 """The most labels of a model; see `MOST_STATES_TIMES_LABELS` in `discotag.scheme`."""
 
 
+MOST_HIDDEN: Final = 1 << 16
+"""The largest hidden layer of a mention scorer."""
+
+
+MOST_RECALL: Final = 20
+"""The largest `recall`, in nats: with it, a mention of any probability is found."""
+
+
 class ConfigError(InputError):
     """Raised if a model's configuration is invalid."""
 
@@ -40,6 +49,10 @@ class ModelConfig:
         window: The most subwords that the encoder reads at a time, special ones included.
         overlap: The number of subwords that neighbouring windows share; at most half a window.
         arc_weights: Whether the arcs of the grammar have learned weights.
+        mention_scorer: The size of the hidden layer of the mention scorer; 0: there is none.
+        recall: What is added to the score of each mention when mentions are chosen: more finds more
+            mentions and makes more mistakes.
+        calibration: How scores become probabilities; None: they are the tagger's.
         encoder: The name of the pretrained encoder.
         language: The language of the data, as a code (`en`).
         data: The training data, in a sentence.
@@ -61,6 +74,9 @@ class ModelConfig:
     window: int = 512
     overlap: int = 128
     arc_weights: bool = False
+    mention_scorer: int = 0
+    recall: float = 0.0
+    calibration: Calibration | None = None
     encoder: str | None = None
     language: str | None = None
     data: str | None = None
@@ -89,6 +105,17 @@ class ModelConfig:
             )
         if type(self.arc_weights) is not bool:
             raise ConfigError(f"arc_weights must be true or false, got {self.arc_weights!r}")
+        if type(self.mention_scorer) is not int or not 0 <= self.mention_scorer <= MOST_HIDDEN:
+            raise ConfigError(
+                f"mention_scorer must be a whole number from 0 to {MOST_HIDDEN}, "
+                f"got {self.mention_scorer!r}"
+            )
+        if not _is_number(self.recall) or not -MOST_RECALL <= self.recall <= MOST_RECALL:
+            raise ConfigError(
+                f"recall must be between {-MOST_RECALL} and {MOST_RECALL}, got {self.recall!r}"
+            )
+        if self.calibration is not None and not isinstance(self.calibration, Calibration):
+            raise ConfigError(f"calibration must be a Calibration, got {self.calibration!r}")
         for name in ("encoder", "language", "data", "licence", "notes"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, str):
@@ -128,6 +155,11 @@ class ModelConfig:
             scheme = Scheme(**given.pop("scheme"))
         except (SchemeError, TypeError) as error:
             raise ConfigError(f"the configuration's scheme: {error}") from None
+        if given.get("calibration") is not None:
+            try:
+                given["calibration"] = Calibration(**given["calibration"])
+            except TypeError as error:
+                raise ConfigError(f"the configuration's calibration: {error}") from None
         return cls(scheme, **given)
 
 

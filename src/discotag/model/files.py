@@ -22,11 +22,12 @@ TOKENIZER: Final = "tokenizer.json"
 CARD: Final = "README.md"
 ONNX: Final = "model.onnx"
 ONNX_INT8: Final = "model_int8.onnx"
+ONNX_SCORER: Final = "mention_scorer.onnx"
 
 PICKLES: Final = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 """Suffixes of weights that may run code when they are read."""
 
-FILES: Final = (CONFIG, WEIGHTS, TOKENIZER, CARD, ONNX, ONNX_INT8)
+FILES: Final = (CONFIG, WEIGHTS, TOKENIZER, CARD, ONNX, ONNX_INT8, ONNX_SCORER)
 """All files that a model may have; no others are copied or downloaded."""
 
 RUNTIMES: Final = {"torch": WEIGHTS, "onnx": ONNX, "onnx-int8": ONNX_INT8}

@@ -22,6 +22,7 @@ from discotag.model.files import (
     write_texts,
 )
 from discotag.model.layer import TaggingLayer
+from discotag.model.mention_scorer import MentionScorer
 from discotag.model.tokenizer import TokenizerError, WordTokenizer
 from discotag.scheme import SchemeError
 
@@ -49,6 +50,7 @@ class Network(nn.Module):
         config: The configuration, with windows that fit the encoder.
         tokenizer: The tokenizer, from words to subwords.
         layer: The tagging layer, from scores to mentions and losses.
+        scorer: The mention scorer, or None.
     """
 
     def __init__(self, encoder: PreTrainedModel, config: ModelConfig, tokenizer: str) -> None:
@@ -66,6 +68,11 @@ class Network(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
         self.linear = nn.Linear(encoder.config.hidden_size, len(config.scheme.tags))
         self.layer = TaggingLayer(config.scheme, arc_weights=config.arc_weights)
+        self.scorer = None
+        if config.mention_scorer:
+            self.scorer = MentionScorer(
+                encoder.config.hidden_size, len(config.scheme.labels), config.mention_scorer
+            )
 
     def forward(
         self,

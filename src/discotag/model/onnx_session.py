@@ -29,6 +29,9 @@ ORT_OPT_OUT: Final = "ORT_DISABLE_TELEMETRY"
 ARC_WEIGHTS: Final = "arc_weights"
 """The key of the arcs' weights in the metadata of an ONNX file."""
 
+FEATURES: Final = "features"
+"""The input of an exported mention scorer, (candidates, features)."""
+
 INPUTS: Final = ("input_ids", "attention_mask")
 """The inputs of an exported model, (windows, subwords) each."""
 
@@ -110,6 +113,46 @@ def read_arc_weights(
             f"{path}: its arc weights do not match config.json, which asks for {arcs or 'none'}"
         )
     return weights
+
+
+def read_vector_size(session: Any, path: Path) -> int:
+    """Return the size of the vectors of words, which an export of a mention scorer's model gives.
+
+    Raises:
+        InputError: The export gives no vectors.
+    """
+    outputs = session.get_outputs()
+    size = outputs[1].shape[-1] if len(outputs) > 1 else None
+    if type(size) is not int:
+        raise InputError(
+            f"{path}: gives no vectors of words, which the mention scorer of config.json needs: "
+            "discotag export writes them"
+        )
+    return size
+
+
+def open_scorer(path: Path, features: int) -> Any:
+    """Return a session of onnxruntime for an exported mention scorer.
+
+    Args:
+        path: The ONNX file.
+        features: The number of features that it must read.
+
+    Raises:
+        InputError: The file cannot be used.
+    """
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file, but config.json has a mention scorer")
+    try:
+        session = make_session(path)
+    except Exception as error:  # of many kinds, none of them public
+        raise InputError(f"{path}: onnxruntime cannot load it: {one_line(error)}") from None
+    given = session.get_inputs()
+    if [each.name for each in given] != [FEATURES] or given[0].shape[-1] != features:
+        raise InputError(
+            f"{path}: it is not the mention scorer of this model, which reads {features} features"
+        )
+    return session
 
 
 def count_threads() -> int:

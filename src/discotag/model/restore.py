@@ -29,8 +29,8 @@ from discotag.model.eight_bits import (
     Numbers,
     unquantised,
 )
-from discotag.model.files import ModelError
-from discotag.model.onnx_session import INPUTS, open_session, read_arc_weights
+from discotag.model.files import ONNX_SCORER, ModelError
+from discotag.model.onnx_session import INPUTS, open_scorer, open_session, read_arc_weights
 
 if TYPE_CHECKING:
     from discotag.model.network import Network
@@ -48,6 +48,12 @@ SAMPLE: Final = (8, 64)
 
 PREFIX: Final = "network."
 """Of the names of weights in an export."""
+
+SCORER: Final = "scorer."
+"""Of the names of weights of the mention scorer, which are in a file of their own."""
+
+OUTSIDE: Final = ("layer.", SCORER)
+"""Of the names of weights that the encoder and the linear layer do not have."""
 
 
 OPERATIONS: Final = {
@@ -92,12 +98,16 @@ def restore(network: Network, path: Path) -> None:
     weights = read_arc_weights(session, path, network.config)
     if weights is not None:
         values["layer.arc_weights"] = weights
+    if network.scorer is not None:
+        scorer = path.with_name(ONNX_SCORER)
+        open_scorer(scorer, network.scorer.hidden.in_features)  # raises if it cannot be used
+        values |= {f"{SCORER}{name}": value for name, value in _read(scorer)[0].items()}
     with torch.no_grad():
         for name, parameter in network.named_parameters():
             value = values.get(name)
             if value is not None and value.shape == parameter.shape:
                 parameter.copy_(torch.tensor(value))
-            elif value is not None or name in uses.names or name.startswith("layer."):
+            elif value is not None or name in uses.names or name.startswith(OUTSIDE):
                 raise _not_restored(path, f"it has no weights for {name}")
     largest, relative = _differences(network.eval(), session)
     if not (relative <= LARGEST_ROUNDING if ONE in arrays else largest <= LARGEST_DIFFERENCE):

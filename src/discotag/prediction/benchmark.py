@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import cycle, islice
-from typing import Any, Final
+from typing import Final
 
 from discotag.errors import InputError
 from discotag.mentions import Document, Sentence
 from discotag.prediction.batching import plan_batches
-from discotag.prediction.decoding import Decoder
 from discotag.prediction.pipeline import run_pipeline
+from discotag.prediction.runtimes import Encoded
 from discotag.prediction.tagger import Tagger
 
 SAMPLE: Final = (
@@ -106,18 +106,18 @@ def measure(
     encoded = tagger.tokenizer.encode([each.words for each in parts])
     batches = list(map(encoded.batch, plan_batches(encoded, tagger.runtime.batch)))
     runtime = tagger.runtime
-    decoder = Decoder(tagger.scheme, runtime.backend, runtime.arc_weights)
-    scored: list[Any] = []
+    decoder = tagger.decoder()
+    scored: list[Encoded] = []
 
     def score() -> None:
-        scored[:] = [runtime.scores(batch) for batch in batches]
+        scored[:] = [runtime.encode(batch) for batch in batches]
         for each in scored[-1:]:
-            runtime.backend.fetch(each).wait()
+            runtime.backend.fetch(each.scores).wait()
 
     def decode() -> None:
         works = (
-            decoder.best(scores, batch.lengths)
-            for scores, batch in zip(scored, batches, strict=True)
+            decoder.find(*encoded, batch.lengths, recall=tagger.config.recall)
+            for encoded, batch in zip(scored, batches, strict=True)
         )
         for _ in run_pipeline(works, runtime.depth):
             pass

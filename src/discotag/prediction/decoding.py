@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from math import exp, prod
 from types import ModuleType
@@ -16,7 +16,10 @@ from discotag.errors import InputError
 from discotag.inference.gold import collate_gold, find_gold, gold_scores
 from discotag.inference.toolbox import Array
 from discotag.mentions import Mention
+from discotag.model.calibration import Calibration
+from discotag.model.candidates import Candidates, tabulate
 from discotag.prediction.pipeline import Work
+from discotag.prediction.regions import Options, Regions, find_regions
 from discotag.scheme import Layers, Scheme
 
 Numbers = npt.NDArray[Any]
@@ -30,6 +33,15 @@ SHORT: Final = 12
 
 DIGITS: Final = 6
 """The number of decimal places of probabilities: single precision has no more."""
+
+MOST_CELLS: Final = 1 << 24
+"""The most values of regions that are read together, to save memory."""
+
+READINGS: Final = 8
+"""The number of tag sequences of a region that are looked at."""
+
+LEAST_LOG_RATIO: Final = 7.0
+"""Tag sequences whose score is lower than the best one's by more than this are left out."""
 
 Reading = tuple[float, list[Mention]]
 """A probability, and the mentions of a sentence."""
@@ -107,12 +119,98 @@ class Decoder:
         scheme: The scheme that defines the tags.
         backend: The module of `discotag.inference.backends` for the scores.
         weights: The arc weights of the scheme's grammar, or None.
+        scorer: Computes the log-odds of candidates from the vectors of words; None: the model has
+            no mention scorer.
+        calibration: How the scores of mentions become probabilities; None: they are the tagger's
+            probabilities.
     """
 
-    def __init__(self, scheme: Scheme, backend: ModuleType, weights: Array | None = None) -> None:
+    def __init__(
+        self,
+        scheme: Scheme,
+        backend: ModuleType,
+        weights: Array | None = None,
+        scorer: Callable[[Array, Candidates], Array] | None = None,
+        calibration: Calibration | None = None,
+    ) -> None:
         self.scheme = scheme
         self.backend = backend
         self.weights = weights
+        self.scorer = scorer
+        self.calibration = calibration
+
+    def find(
+        self,
+        scores: Array,
+        vectors: Array | None,
+        lengths: Numbers,
+        *,
+        recall: float = 0.0,
+        probabilities: bool = True,
+    ) -> Work[dict[int, list[Mention]]]:
+        """Find mentions by `choose`, or by `best` if there is nothing to choose by."""
+        if self.scorer is None and not recall:
+            return (yield from self.best(scores, lengths, probabilities=probabilities))
+        return (yield from self.choose(scores, vectors, lengths, recall))
+
+    def choose(
+        self, scores: Array, vectors: Array | None, lengths: Numbers, recall: float = 0.0
+    ) -> Work[dict[int, list[Mention]]]:
+        """Choose the best reading of each region, by the tagger and the mention scorer together.
+
+        The score of a reading is its log-probability plus, for each of its mentions, the log-odds
+        that the mention scorer gives and `recall`.
+
+        Args:
+            scores: (batch, words, tags).
+            vectors: (all words, size), for the mention scorer.
+            lengths: The number of words of each sentence.
+            recall: What is added for each mention: more finds more mentions, with more mistakes.
+
+        Returns:
+            The mentions of each sentence that has any, by its row in the batch.
+
+        Raises:
+            InputError: If scores are not finite.
+        """
+        found: dict[int, list[Mention]] = {}
+        options = yield from self.options(scores, lengths)
+        judged = yield from self.judge(options, vectors, lengths)
+        chosen: list[tuple[int, Mention]] = []
+        chances, odds = [], []
+        for each, own in zip(options, judged, strict=True):
+            best = each.best([value + recall for value in own])
+            if best:
+                sums = each.probabilities()
+                for index in best:
+                    chosen.append((each.row, each.mentions[index]))
+                    chances.append(sums[index])
+                    odds.append(own[index])
+        values = self._calibrated(np.array(chances), np.array(odds))
+        for (row, mention), value in zip(chosen, values, strict=True):
+            found.setdefault(row, []).append(mention.with_score(value))
+        return {row: sorted(mentions) for row, mentions in found.items()}
+
+    def judge(
+        self, options: Sequence[Options], vectors: Array | None, lengths: Numbers
+    ) -> Work[list[list[float]]]:
+        """Find the mention scorer's log-odds of the mentions of each region; 0 without a scorer."""
+        if self.scorer is None or not options:
+            return [[0.0] * len(each.mentions) for each in options]
+        rows = np.array([each.row for each in options])
+        bases = (np.cumsum(lengths) - lengths)[rows]
+        mentions = [each.mentions for each in options]
+        table = tabulate(mentions, lengths[rows], bases, self.scheme.labels)
+        waiting = self.backend.fetch(self.scorer(vectors, table))
+        yield
+        listed = iter(waiting.wait()[0].tolist())
+        return [[next(listed) for _ in each] for each in mentions]
+
+    def _calibrated(self, chances: Numbers, odds: Numbers | None = None) -> list[float]:
+        if self.calibration is not None:
+            chances = self.calibration.probability(chances, odds)
+        rounded: list[float] = chances.astype(np.float64).clip(0, 1).round(DIGITS).tolist()
+        return rounded
 
     def best(
         self, scores: Array, lengths: Numbers, *, probabilities: bool = True
@@ -148,9 +246,68 @@ class Decoder:
                 )
             )
             yield
-            listed = iter(chances.wait()[0].astype(np.float64).clip(0, 1).round(DIGITS).tolist())
+            listed = iter(self._calibrated(chances.wait()[0]))
             found = [[each.with_score(next(listed)) for each in mentions] for mentions in found]
         return dict(zip(rows.tolist(), found, strict=True))
+
+    def options(self, scores: Array, lengths: Numbers, k: int = READINGS) -> Work[list[Options]]:
+        """Find the regions of each sentence that may have mentions, and their k best readings.
+
+        Readings that are much less probable than the best one are left out, and the probabilities
+        of the others are scaled to add up to 1.
+        """
+        grammar = self.scheme.grammar
+        table, total = self.backend.marginals(
+            grammar, scores, self._mask(scores, lengths), self.weights
+        )
+        waiting = self.backend.fetch(table[:, :, 0], total)
+        yield
+        outside, totals = waiting.wait()
+        _check(totals)
+        regions = find_regions(outside, lengths)
+        found: list[Options | None] = [None] * len(regions.rows)
+        jobs = []
+        for numbers in _buckets(regions.sizes, k * len(self.scheme.tags)):
+            some = regions.taken(numbers)
+            width = int(some.sizes.max())
+            words = (some.starts[:, None] + np.arange(width)).clip(max=scores.shape[1] - 1)
+            rows = self.backend.place(some.rows, scores)
+            taken = scores[rows[:, None], self.backend.place(words, scores)]
+            mask = self._mask(taken, some.sizes)
+            tags, values = self.backend.k_best(grammar, taken, mask, self.weights, k)
+            jobs.append((numbers, self.backend.fetch(tags, values)))
+        if not jobs:
+            return []
+        yield
+        for numbers, fetched in jobs:
+            for number, each in zip(
+                numbers.tolist(),
+                self._read_options(regions.taken(numbers), *fetched.wait()),
+                strict=True,
+            ):
+                found[number] = each
+        return [each for each in found if each is not None]
+
+    def _read_options(self, regions: Regions, tags: Numbers, values: Numbers) -> list[Options]:
+        kept = values >= values[:, :1] - LEAST_LOG_RATIO
+        shares = np.exp(values - values[:, :1]) * kept
+        shares /= shares.sum(1, keepdims=True)
+        different, place = np.unique(tags[kept], axis=0, return_inverse=True)
+        read = read_batch(self.scheme, different)
+        found = []
+        entries = iter(zip(place.ravel().tolist(), shares[kept].tolist(), strict=True))
+        for row, start, number in zip(
+            regions.rows.tolist(), regions.starts.tolist(), kept.sum(1).tolist(), strict=True
+        ):
+            index: dict[Mention, int] = {}
+            readings: dict[tuple[int, ...], float] = {}
+            for _ in range(number):
+                which, share = next(entries)
+                here = tuple(index.setdefault(each, len(index)) for each in read[which])
+                readings[here] = readings.get(here, 0.0) + share
+            mentions = [each.shifted(start) for each in index] if start else list(index)
+            found.append(Options(row, mentions, [(v, list(key)) for key, v in readings.items()]))
+        return found
 
     def alternatives(self, scores: Array, lengths: Numbers, k: int) -> Work[list[list[Reading]]]:
         """Find the k most probable readings of each sentence, best first.
@@ -217,6 +374,17 @@ class Decoder:
                 rows.append(row)
         taken = self.backend.take(scores, np.array(rows, dtype=np.int64))
         return gold_scores(self.backend.TOOLS, collate_gold(golds), None, taken, self.weights)
+
+
+def _buckets(sizes: Numbers, by_word: int) -> Iterator[npt.NDArray[np.int64]]:
+    """Yield groups of regions of similar size, of at most `MOST_CELLS` values each."""
+    order = np.argsort(sizes, kind="stable")
+    widths = np.ceil(np.log2(np.maximum(sizes[order], 4))).astype(np.int64)
+    for width in np.unique(widths).tolist():
+        group = order[widths == width]
+        number = max(1, MOST_CELLS // (by_word << width))
+        for start in range(0, len(group), number):
+            yield group[start : start + number]
 
 
 def _check(values: Numbers) -> None:

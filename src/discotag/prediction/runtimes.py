@@ -9,7 +9,7 @@ import math
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,18 @@ import numpy.typing as npt
 from discotag.errors import DiscotagError, one_line
 from discotag.inference.backends import numpy_backend
 from discotag.inference.toolbox import Array
+from discotag.model.candidates import COUNTS, Bag, Candidates, features
 from discotag.model.config import ModelConfig
-from discotag.model.onnx_session import INPUTS, count_threads, open_session, read_arc_weights
+from discotag.model.files import ONNX_SCORER
+from discotag.model.onnx_session import (
+    FEATURES,
+    INPUTS,
+    count_threads,
+    open_scorer,
+    open_session,
+    read_arc_weights,
+    read_vector_size,
+)
 from discotag.model.tokenizer import Batch, Portion
 
 if TYPE_CHECKING:
@@ -58,6 +68,19 @@ GPU_DEPTH: Final = 6
 times; with other batches to work on, it does not wait long (`benchmarks/throughput.py`)."""
 
 
+class Encoded(NamedTuple):
+    """What a runtime computes for a batch.
+
+    Attributes:
+        scores: The scores of words, (batch, words, tags) in float32.
+        vectors: The vectors of words without padding, (all words, size); None if the model has no
+            mention scorer, which reads them.
+    """
+
+    scores: Array
+    vectors: Array | None
+
+
 class Runtime(Protocol):
     """Computes scores for a `Tagger`.
 
@@ -81,8 +104,11 @@ class Runtime(Protocol):
     def arc_weights(self) -> Array | None:
         """The arc weights of the scheme's grammar, as an array of the backend, or None."""
 
-    def scores(self, batch: Batch) -> Array:
-        """Return the scores of words, (batch, words, tags) in float32, on the device."""
+    def encode(self, batch: Batch) -> Encoded:
+        """Return the scores and the vectors of words, on the device."""
+
+    def score_mentions(self, vectors: Array, candidates: Candidates) -> Array:
+        """Return the log-odds of candidates by the mention scorer, on the device."""
 
 
 class OnnxRuntime:
@@ -114,18 +140,28 @@ class OnnxRuntime:
         if self.device == "cpu":
             self.budget, self.threads = ONNX_BUDGET, count_threads()
         self.arc_weights = read_arc_weights(self.session, path, config)
+        self.labels = len(config.scheme.labels)
+        self.scorer = None
+        if config.mention_scorer:
+            self.size = read_vector_size(self.session, path)
+            features = len(Bag) * self.size + COUNTS + self.labels
+            self.scorer = open_scorer(path.with_name(ONNX_SCORER), features)
 
-    def scores(self, batch: Batch) -> Numbers:
-        """Return the scores of words; see `Runtime`."""
+    def encode(self, batch: Batch) -> Encoded:
+        """Return scores and vectors; see `Runtime`."""
+        words = len(batch.word_windows)
         found = np.zeros((*batch.mask.shape, self.tags), dtype=np.float32)
-        flat = np.empty((len(batch.word_windows), self.tags), dtype=np.float32)
+        flat = np.empty((words, self.tags), dtype=np.float32)
+        vectors = None if self.scorer is None else np.empty((words, self.size), dtype=np.float32)
         mask = batch.attention_mask
 
         def score(portion: Portion) -> None:
             rows, width, words = portion.windows, portion.width, portion.words
-            scores = self._run(batch.input_ids[rows, :width], mask[rows, :width])
-            windows = batch.word_windows[words] - rows.start
-            flat[words] = scores[windows, batch.word_positions[words]]
+            scores, *more = self._run(batch.input_ids[rows, :width], mask[rows, :width])
+            places = batch.word_windows[words] - rows.start, batch.word_positions[words]
+            flat[words] = scores[places]
+            if vectors is not None:
+                vectors[words] = more[0][places]
 
         portions = list(batch.portions(self._share(int(batch.sizes.sum()))))
         if self.threads == 1 or len(portions) == 1:
@@ -135,7 +171,13 @@ class OnnxRuntime:
             with ThreadPoolExecutor(self.threads) as pool:
                 list(pool.map(score, portions))  # raises what one of them raised
         found[batch.mask] = flat
-        return found
+        return Encoded(found, vectors)
+
+    def score_mentions(self, vectors: Array, candidates: Candidates) -> Numbers:
+        """Return the log-odds of candidates; see `Runtime`."""
+        assert self.scorer is not None
+        given = {FEATURES: features(vectors, candidates, self.labels)}
+        return np.asarray(self.scorer.run(None, given)[0])[:, 0]
 
     def _share(self, subwords: int) -> int:
         """Return the most subwords per call of a thread, so that all threads have similar work.
@@ -148,10 +190,10 @@ class OnnxRuntime:
         share = math.ceil(subwords / (self.threads * max(1, rounds)))
         return min(self.budget, max(LEAST_SHARE, share))
 
-    def _run(self, input_ids: Numbers, attention_mask: Numbers) -> Numbers:
+    def _run(self, input_ids: Numbers, attention_mask: Numbers) -> list[Numbers]:
         given = dict(zip(INPUTS, (input_ids, attention_mask), strict=True))
         try:
-            return np.asarray(self.session.run(None, given)[0])
+            return [np.asarray(each) for each in self.session.run(None, given)]
         except Exception as error:  # onnxruntime's exceptions are not public
             raise _failed(str(self.path), input_ids.shape, error) from None
 
@@ -216,8 +258,8 @@ class TorchRuntime:
         fixed = weights.detach().float()
         return fixed.numpy() if self.backend is numpy_backend else fixed
 
-    def scores(self, batch: Batch) -> Array:
-        """Return the scores of words; see `Runtime`."""
+    def encode(self, batch: Batch) -> Encoded:
+        """Return scores and vectors; see `Runtime`."""
         import torch
 
         training = self.network.training
@@ -228,15 +270,24 @@ class TorchRuntime:
                 torch.inference_mode(),
                 torch.autocast(self._device.type, torch.bfloat16, enabled=self._autocast),
             ):
-                scores = self._scores(batch)
-                return scores.numpy() if self.backend is numpy_backend else scores
+                return self._encode(batch)
         except (RuntimeError, IndexError) as error:  # out of memory, or an id beyond an embedding
             raise _failed("PyTorch", batch.input_ids.shape, error) from None
         finally:
             if training:
                 self.network.train()
 
-    def _scores(self, batch: Batch) -> Array:
+    def score_mentions(self, vectors: Array, candidates: Candidates) -> Array:
+        """Return the log-odds of candidates; see `Runtime`."""
+        import torch
+
+        scorer = self.network.scorer
+        assert scorer is not None
+        with torch.inference_mode():
+            found = scorer(torch.as_tensor(vectors), candidates)
+            return found.numpy() if self.backend is numpy_backend else found
+
+    def _encode(self, batch: Batch) -> Encoded:
         import torch
 
         from discotag.inference.backends.torch_tools import to_device
@@ -258,9 +309,14 @@ class TorchRuntime:
                 input_ids[rows, :width], attention_mask[rows, :width].long()
             )
             vectors.append(hidden[windows[words] - rows.start, positions[words]])
-        scores = self.network.score(torch.cat(vectors))
+        joined = torch.cat(vectors)
+        scores = self.network.score(joined)
         found = scores.new_zeros(batch.mask.size, scores.shape[1])
-        return found.index_copy_(0, places_there, scores).view(*batch.mask.shape, -1)
+        found = found.index_copy_(0, places_there, scores).view(*batch.mask.shape, -1)
+        kept = None if self.network.scorer is None else joined
+        if self.backend is numpy_backend:
+            return Encoded(found.numpy(), None if kept is None else kept.float().numpy())
+        return Encoded(found, kept)
 
 
 def _sizes(device: str) -> tuple[int, int]:

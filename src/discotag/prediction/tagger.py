@@ -14,12 +14,13 @@ import numpy.typing as npt
 
 from discotag.errors import DiscotagError, InputError
 from discotag.mentions import Document, Mention, Sentence
-from discotag.model.config import ModelConfig
+from discotag.model.config import MOST_RECALL, ModelConfig
 from discotag.model.tokenizer import EncodedSentences, Indices, WordTokenizer
 from discotag.prediction.batching import plan_batches
 from discotag.prediction.decoding import Decoder, Reading
 from discotag.prediction.pipeline import Work, collection_paused, run_pipeline
-from discotag.prediction.runtimes import LOOK_AHEAD, Runtime, TorchRuntime
+from discotag.prediction.regions import Judged
+from discotag.prediction.runtimes import LOOK_AHEAD, Encoded, Runtime, TorchRuntime
 from discotag.scheme import Scheme
 from discotag.words import Splitter
 
@@ -172,6 +173,7 @@ class Tagger:
         min_score: float = 0.0,
         batch_size: int | None = None,
         probabilities: bool = True,
+        recall: float | None = None,
     ) -> list[Document]:
         """Return documents with the mentions found in them, which replace existing ones.
 
@@ -183,8 +185,10 @@ class Tagger:
             batch_size: The most sentences of a batch; by default, batches are limited by their
                 number of subwords only.
             probabilities: Whether to compute the probability of each mention as its `score`.
+            recall: As in `predict`.
         """
-        found = self._tagged([_Portion(list(documents))], min_score, batch_size, probabilities)
+        portions = [_Portion[list[Mention]](list(documents))]
+        found = self._tagged(portions, min_score, batch_size, probabilities, recall)
         return [document for portion in found for document in portion.documents]
 
     def predict(
@@ -194,6 +198,7 @@ class Tagger:
         batch_size: int | None = None,
         progress: bool = False,
         min_score: float = 0.0,
+        recall: float | None = None,
         skip: int = 0,
     ) -> Iterator[Document]:
         """Find mentions lazily: items are read as their documents are asked for.
@@ -206,12 +211,18 @@ class Tagger:
                 number of subwords only.
             progress: Show a progress bar on standard error, if it is a terminal.
             min_score: Leave out mentions with a lower probability.
+            recall: How much to prefer mentions to their absence. With 1, a mention is preferred as
+                if it were e = 2.7 times as probable as the model says: more of them are found, and
+                more of them are wrong; with -1 it is the other way round. By default, the value
+                that was best on the development data of the model.
             skip: Leave out the documents of this many items at the beginning, to resume a job. The
                 other documents are exactly the same as without `skip`.
 
         Returns:
-            A document for each item, in order. The `score` of a mention is its probability: the sum
-            of the probabilities of all tag sequences of its sentence that encode the mention.
+            A document for each item, in order. The `score` of a mention is the probability that it
+            is right, calibrated on the development data of the model. For models without a
+            calibration, it is the sum of the probabilities of all tag sequences of its sentence
+            that encode the mention.
 
         Raises:
             InputError: If an argument is out of range, or an item cannot be tagged.
@@ -222,7 +233,7 @@ class Tagger:
         if not isinstance(min_score, Real) or not 0 <= min_score <= 1:
             raise InputError(f"min_score must be between 0 and 1, got {min_score!r}")
         portions = self._portions(items, skip)
-        tagged = self._tagged(portions, float(min_score), batch_size, True)
+        tagged = self._tagged(portions, float(min_score), batch_size, True, recall)
         found = (document for portion in tagged for document in portion.wanted)
         return _shown(found, items, skip) if progress else found
 
@@ -252,8 +263,8 @@ class Tagger:
     def _alternatives(
         self, items: Iterable[Item], k: int, batch_size: int | None
     ) -> Iterator[tuple[tuple[Alternative, ...], ...]]:
-        def work(decoder: Decoder, scores: Any, lengths: Numbers) -> Work[list[list[Reading]]]:
-            return (yield from decoder.alternatives(scores, lengths, k))
+        def work(decoder: Decoder, encoded: Encoded, lengths: Numbers) -> Work[list[list[Reading]]]:
+            return (yield from decoder.alternatives(encoded.scores, lengths, k))
 
         # Smaller batches, because k values of each state and word are kept.
         smaller = max(1, self.runtime.batch // k)
@@ -274,8 +285,8 @@ class Tagger:
         They are for callers that decode scores themselves.
         """
 
-        def work(decoder: Decoder, scores: Any, lengths: Numbers) -> Work[list[Numbers]]:
-            waiting = self.runtime.backend.fetch(scores)
+        def work(decoder: Decoder, encoded: Encoded, lengths: Numbers) -> Work[list[Numbers]]:
+            waiting = self.runtime.backend.fetch(encoded.scores)
             yield
             (table,) = waiting.wait()
             return [row[:length] for row, length in zip(table, lengths.tolist(), strict=True)]
@@ -287,10 +298,40 @@ class Tagger:
     ) -> list[Numbers]:
         """Return the probabilities of the tags of each word, (words, tags) for each sentence."""
 
-        def work(decoder: Decoder, scores: Any, lengths: Numbers) -> Work[list[Numbers]]:
-            return (yield from decoder.marginals(scores, lengths))
+        def work(decoder: Decoder, encoded: Encoded, lengths: Numbers) -> Work[list[Numbers]]:
+            return (yield from decoder.marginals(encoded.scores, lengths))
 
         return self._tables(sentences, work, batch_size)
+
+    def options(self, sentences: Sequence[Sentence], batch_size: int | None = None) -> list[Judged]:
+        """Return the regions of each sentence that may have mentions, and their readings.
+
+        Each region comes with the log-odds of its mentions by the mention scorer, 0 without one.
+        They are for callers that choose mentions themselves.
+        """
+
+        def work(decoder: Decoder, encoded: Encoded, lengths: Numbers) -> Work[list[Judged]]:
+            options = yield from decoder.options(encoded.scores, lengths)
+            judged = yield from decoder.judge(options, encoded.vectors, lengths)
+            found: list[Judged] = [[] for _ in lengths]
+            for each, odds in zip(options, judged, strict=True):
+                found[each.row].append((each, odds))
+            return found
+
+        portion = _Portion[Judged]([Document((each,)) for each in sentences])
+        (done,) = self._over([portion], work, batch_size)
+        return [each or [] for each in done.found]
+
+    def decoder(self) -> Decoder:
+        """Return what finds mentions in the outputs of the runtime."""
+        runtime = self.runtime
+        return Decoder(
+            self.scheme,
+            runtime.backend,
+            runtime.arc_weights,
+            runtime.score_mentions if self.config.mention_scorer else None,
+            self.config.calibration,
+        )
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Write the model to a folder, from which `load` can load it.
@@ -329,11 +370,20 @@ class Tagger:
         min_score: float,
         batch_size: int | None,
         probabilities: bool,
+        recall: float | None,
     ) -> Iterator[_Portion[list[Mention]]]:
         """Yield portions whose documents have the mentions found in them."""
+        if recall is None:
+            recall = self.config.recall
+        elif not isinstance(recall, Real) or not -MOST_RECALL <= recall <= MOST_RECALL:
+            raise InputError(
+                f"recall must be between {-MOST_RECALL} and {MOST_RECALL}, got {recall!r}"
+            )
 
-        def work(decoder: Decoder, scores: Any, lengths: Numbers) -> Work[list[list[Mention]]]:
-            found = yield from decoder.best(scores, lengths, probabilities=probabilities)
+        def work(decoder: Decoder, encoded: Encoded, lengths: Numbers) -> Work[list[list[Mention]]]:
+            found = yield from decoder.find(
+                *encoded, lengths, recall=recall, probabilities=probabilities
+            )
             return [found.get(row, []) for row in range(len(lengths))]
 
         for portion in self._over(portions, work, batch_size):
@@ -350,7 +400,7 @@ class Tagger:
     def _tables(
         self,
         sentences: Sequence[Sentence],
-        work: Callable[[Decoder, Any, Numbers], Work[list[Numbers]]],
+        work: Callable[[Decoder, Encoded, Numbers], Work[list[Numbers]]],
         batch_size: int | None,
     ) -> list[Numbers]:
         empty = np.empty((0, len(self.scheme.tags)), dtype=np.float32)
@@ -361,20 +411,20 @@ class Tagger:
     def _over(
         self,
         portions: Iterable[_Portion[R]],
-        work: Callable[[Decoder, Any, Numbers], Work[list[R]]],
+        work: Callable[[Decoder, Encoded, Numbers], Work[list[R]]],
         batch_size: int | None,
         batch: int | None = None,
     ) -> Iterator[_Portion[R]]:
         """Yield portions in order, with the results of `work` on the scores of their sentences."""
         runtime = self.runtime
-        decoder = Decoder(self.scheme, runtime.backend, runtime.arc_weights)
+        decoder = self.decoder()
         waiting: deque[_Portion[R]] = deque()
 
         def on_batch(
             portion: _Portion[R], encoded: EncodedSentences, numbers: Indices
         ) -> Work[None]:
             given = encoded.batch(numbers)
-            found = yield from work(decoder, runtime.scores(given), given.lengths)
+            found = yield from work(decoder, runtime.encode(given), given.lengths)
             for number, each in zip(numbers.tolist(), found, strict=True):
                 portion.found[number] = each
             portion.waiting -= 1

@@ -1,4 +1,4 @@
-"""Batches of sentences of similar length, in an order that only seed and epoch decide."""
+"""Batches of sentences, in an order that only seed and epoch decide."""
 
 from __future__ import annotations
 
@@ -12,14 +12,11 @@ import torch
 from torch.utils.data import DataLoader, Dataset, Sampler
 
 from discotag.inference.gold import Gold, GoldTable
+from discotag.mentions import Mention
 from discotag.model.tokenizer import EncodedSentences
 
 Indices = npt.NDArray[np.int64]
 Marginals = npt.NDArray[np.float16]
-
-BATCHES_SORTED: Final = 50
-"""The number of batches that are sorted by length together: enough to save padding, and few enough
-that each epoch mixes sentences differently."""
 
 ALIGNMENT: Final = 16
 """Arrays in a buffer begin at multiples of this number of bytes."""
@@ -33,6 +30,7 @@ class Examples:
         encoded: Their subwords.
         golds: The gold taggings of each; of a sentence without mentions where they are not known.
         labelled: Whether the mentions of each sentence are known.
+        mentions: The mentions of each sentence.
         teacher: For each sentence, (words, tags), the probabilities that teachers give to tags; or
             None.
     """
@@ -40,45 +38,43 @@ class Examples:
     encoded: EncodedSentences
     golds: Sequence[Gold]
     labelled: npt.NDArray[np.bool_]
+    mentions: Sequence[Sequence[Mention]]
     teacher: Sequence[Marginals] | None = None
 
     def __len__(self) -> int:
         return len(self.encoded)
 
 
-def plan(sizes: Indices, batch_size: int, seed: int, epoch: int) -> list[Indices]:
-    """Return the batches of an epoch: every sentence once, sentences of similar length together.
+def plan(sentences: int, batch_size: int, seed: int, epoch: int) -> list[Indices]:
+    """Return the batches of an epoch, with every sentence once, in random order.
 
-    All batches have the same size, or one sentence less, so that none is small.
+    All batches have the same size, or one sentence less, so that none is small. Sentences of all
+    lengths are mixed: gradients are clipped, and batches of long sentences, which have most of the
+    discontinuous mentions, would be clipped more than others.
 
     Example:
-        >>> batches = plan(np.array([3, 9, 1, 7, 5]), 2, seed=1, epoch=0)
+        >>> batches = plan(5, 2, seed=1, epoch=0)
         >>> sorted(map(len, batches)), sorted(np.concatenate(batches).tolist())
         ([1, 2, 2], [0, 1, 2, 3, 4])
     """
-    random = np.random.default_rng([seed, epoch])
-    order = random.permutation(len(sizes))
-    chunk = batch_size * BATCHES_SORTED
-    parts = [order[start : start + chunk] for start in range(0, len(order), chunk)]
-    order = np.concatenate([part[np.argsort(sizes[part], kind="stable")] for part in parts])
-    batches = np.array_split(order, -(-len(order) // batch_size))
-    return [batches[number] for number in random.permutation(len(batches))]
+    order = np.random.default_rng([seed, epoch]).permutation(sentences)
+    return np.array_split(order, -(-sentences // batch_size))
 
 
 class Order(Sampler[Indices]):
     """The batches of the current epoch."""
 
-    def __init__(self, sizes: Indices, batch_size: int, seed: int) -> None:
-        self.sizes = sizes
+    def __init__(self, sentences: int, batch_size: int, seed: int) -> None:
+        self.sentences = sentences
         self.batch_size = batch_size
         self.seed = seed
         self.epoch = 0
 
     def __len__(self) -> int:
-        return -(-len(self.sizes) // self.batch_size)
+        return -(-self.sentences // self.batch_size)
 
     def __iter__(self) -> Iterator[Indices]:
-        return iter(plan(self.sizes, self.batch_size, self.seed, self.epoch))
+        return iter(plan(self.sentences, self.batch_size, self.seed, self.epoch))
 
 
 class Packed(dict[str, Any]):
@@ -157,7 +153,12 @@ class Batches(Dataset[Packed]):
             arrays["teacher"] = _padded(taught, arrays["mask"].shape[1])
             arrays["labelled"] = examples.labelled[mine]
         # The gradients of processes are averaged, so a sum over sentences is divided like this.
-        return Packed(arrays, pin=self.pin, divisor=len(numbers) / self.world)
+        return Packed(
+            arrays,
+            pin=self.pin,
+            divisor=len(numbers) / self.world,
+            mentions=[examples.mentions[number] for number in mine],
+        )
 
 
 def _padded(tables: Sequence[Marginals], words: int) -> Marginals:
@@ -192,8 +193,7 @@ class Loader(DataLoader[Packed]):
         world: int = 1,
         pin: bool = False,
     ) -> None:
-        sizes = examples.encoded.widths * examples.encoded.heights
-        self.order = Order(sizes, batch_size, seed)
+        self.order = Order(len(examples), batch_size, seed)
         self.rank = rank
         batches = Batches(examples, rank, world, pin=pin)
         super().__init__(batches, batch_size=None, sampler=self.order, collate_fn=_as_it_is)

@@ -55,5 +55,6 @@ def make_examples(
         network.tokenizer.encode([each.words for each in everything]),
         golds,
         np.arange(len(everything)) < len(sentences),
+        [each.mentions for each in everything],
         teacher,
     )

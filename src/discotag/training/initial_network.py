@@ -45,6 +45,7 @@ def make_network(settings: Settings, scheme: Scheme, seed: int) -> Network:
         window=settings.window,
         overlap=settings.overlap,
         arc_weights=settings.arc_weights,
+        mention_scorer=settings.mention_scorer,
     )
     torch.manual_seed(seed)
     if settings.from_model:

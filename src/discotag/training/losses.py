@@ -19,13 +19,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Self
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from discotag.inference.gold import Gold, GoldBatch
+from discotag.mentions import Mention
+from discotag.model.candidates import tabulate
 from discotag.model.network import Network
 from discotag.model.objectives import Objective
+from discotag.prediction.decoding import read_batch
 from discotag.training.settings import Settings
+
+ROUNDS: Final = 8
+"""The number of tag sequences whose mentions are candidates in training."""
 
 
 @dataclass(eq=False)
@@ -55,6 +62,18 @@ class Step:
     def labelled(self) -> Tensor | None:
         """Whether each sentence has gold mentions, (batch,); None: all have."""
         return self.batch.get("labelled")
+
+    @cached_property
+    def discontinuous(self) -> Tensor:
+        """Whether each sentence has a discontinuous mention, (batch,)."""
+        found = [any(each.discontinuous for each in mentions) for mentions in self.mentions]
+        return torch.tensor(found).to(self.scores.device, non_blocking=True)
+
+    @property
+    def mentions(self) -> Sequence[Sequence[Mention]]:
+        """The gold mentions of each sentence."""
+        found: Sequence[Sequence[Mention]] = self.batch["mentions"]
+        return found
 
     @cached_property
     def gold(self) -> GoldBatch:
@@ -90,20 +109,26 @@ class GoldTerm(Term):
         weight: Its share in the loss.
     """
 
-    def __init__(self, objective: Objective, weight: float = 1.0) -> None:
+    def __init__(
+        self, objective: Objective, weight: float = 1.0, discontinuous_weight: float = 1.0
+    ) -> None:
         super().__init__()
         self.objective = objective
         self.weight = weight
+        self.discontinuous_weight = discontinuous_weight
 
     @classmethod
     def from_settings(cls, settings: Settings, network: Network, *, taught: bool) -> Self:
         """Return the term of the objective; teachers take their share of its weight."""
-        return cls(settings.objective, 1 - settings.teacher_weight if taught else 1.0)
+        weight = 1 - settings.teacher_weight if taught else 1.0
+        return cls(settings.objective, weight, settings.discontinuous_weight)
 
     def forward(self, step: Step) -> Tensor:
         """Return the log-partition minus the score of the gold mentions."""
         scored = step.network.layer.gold_scores(step.scores, step.gold, self.objective)
         losses = self.weight * (step.log_partition - scored)
+        if self.discontinuous_weight != 1:
+            losses = losses * step.discontinuous.float().mul(self.discontinuous_weight - 1).add(1)
         return losses if step.labelled is None else torch.where(step.labelled, losses, 0.0)
 
 
@@ -137,7 +162,62 @@ class TeacherTerm(Term):
         return torch.where(step.labelled, self.weight, 1.0) * losses
 
 
-TERMS: Final[list[type[Term]]] = [GoldTerm, TeacherTerm]
+class MentionTerm(Term):
+    """The binary cross-entropy of the mention scorer, on mentions that the network might find.
+
+    Candidates are the gold mentions and those of `ROUNDS` tag sequences: the best one, and the best
+    ones under scores with Gumbel noise, which are close to samples of the network's distribution
+    (Papandreou and Yuille 2011) and take one call of the fastest kernel.
+    """
+
+    @classmethod
+    def from_settings(cls, settings: Settings, network: Network, *, taught: bool) -> Self | None:
+        """Return the term if the network has a mention scorer."""
+        return None if network.scorer is None else cls()
+
+    def forward(self, step: Step) -> Tensor:
+        """Return the sum over the candidates of each sentence."""
+        scorer = step.network.scorer
+        assert scorer is not None
+        lengths = step.mask.sum(1)
+        with torch.no_grad():
+            noise = torch.empty_like(step.scores[None].expand(ROUNDS, -1, -1, -1)).exponential_()
+            noise = noise.log_().neg_()
+            noise[0] = 0
+            noisy = (step.scores + noise).flatten(0, 1)
+            tags = step.network.layer.decode(noisy, step.mask.repeat(ROUNDS, 1))
+            packed = torch.cat([tags.flatten(), lengths]).cpu().numpy()
+        rows = len(step.mask)
+        sizes = packed[-rows:]
+        rounds = packed[:-rows].reshape(ROUNDS, rows, -1)
+        labelled = np.ones(rows, bool) if step.labelled is None else step.labelled.cpu().numpy()
+        rounds[:, ~labelled] = -1
+        different, place = np.unique(rounds.reshape(ROUNDS * rows, -1), axis=0, return_inverse=True)
+        read = read_batch(step.network.layer.scheme, different)
+        candidates: list[list[Mention]] = [[*each] for each in step.mentions]
+        known = [set(each) for each in step.mentions]
+        for number, each in enumerate(place.ravel().tolist()):
+            row = number % rows
+            for mention in read[each]:
+                if mention not in known[row]:
+                    known[row].add(mention)
+                    candidates[row].append(mention)
+        bases = np.arange(rows) * step.mask.shape[1]
+        table = tabulate(candidates, sizes, bases, step.network.layer.scheme.labels)
+        scores: Tensor = scorer(step.vectors.flatten(0, 1), table)
+        counts = np.array([len(each) for each in candidates])
+        golds = np.array([len(each) for each in step.mentions])
+        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        gold = within < np.repeat(golds, counts)
+        of = np.repeat(np.arange(rows), counts)
+        where = torch.from_numpy(np.stack([gold, of])).to(scores.device, non_blocking=True)
+        losses = nn.functional.binary_cross_entropy_with_logits(
+            scores, where[0].float(), reduction="none"
+        )
+        return scores.new_zeros(rows).index_add(0, where[1], losses)
+
+
+TERMS: Final[list[type[Term]]] = [GoldTerm, TeacherTerm, MentionTerm]
 """All terms that there are."""
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from discotag.model.network import Network
 from discotag.training.checkpoints import PART, flushed, write_json, writing
 from discotag.training.data import count, read_lexicon, write_left_out
-from discotag.training.epochs import best_of
+from discotag.training.epochs import best_of, merit_of
 from discotag.training.evaluation import evaluate, to_dict
 from discotag.training.examples import make_examples
 from discotag.training.initial_network import find_continued, make_network
@@ -156,7 +156,7 @@ def _finish(
 ) -> dict[str, Any]:
     """Choose the best seed, write its model, the curve and the figures, and return the figures."""
     seeds = [json.loads((each / RESULT).read_text(encoding="utf-8")) for each in folders]
-    best = max(seeds, key=lambda result: float(result["dev"]["all"]["f1"]))
+    best = max(seeds, key=lambda result: merit_of(result["dev"]))
     left_out = data.chosen.left_out
     figures = {
         "settings": settings.to_dict(),

@@ -14,15 +14,30 @@ from pathlib import Path
 from typing import Any, Final, get_args, get_origin, get_type_hints
 
 from discotag.errors import DiscotagError, InputError, one_line
-from discotag.model.config import LEAST_WINDOW, MOST_WINDOW, ModelConfig
+from discotag.model.config import LEAST_WINDOW, MOST_HIDDEN, MOST_WINDOW, ModelConfig
 from discotag.model.files import find_model, read_config
 from discotag.model.objectives import Objective
 from discotag.scheme import NAMINGS, Scheme
 
+PRESETS: Final[dict[str, dict[str, Any]]] = {
+    "best": {},
+    "paper": {
+        "num_train_epochs": 20,
+        "learning_rate": 1e-5,
+        "head_learning_rate": 1e-5,
+        "dropout": 0.5,
+        "mention_scorer": 0,
+        "discontinuous_weight": 1.0,
+        "slots": 2,
+        "gap_mentions": False,
+    },
+}
+"""Named sets of settings; those that a set does not have are as in `best`, the defaults."""
+
 DEFAULT_ENCODER: Final = "microsoft/deberta-v3-base"
 """The encoder of the paper."""
 
-CONTINUED: Final = ("slots", "naming", "gap_mentions", "arc_weights")
+CONTINUED: Final = ("slots", "naming", "gap_mentions", "arc_weights", "mention_scorer")
 """Settings that must be as in the model that a training continues."""
 
 LEARNING, SCHEME, DATA, TEACHERS = "Learning", "Scheme", "Data", "Learning from other models"
@@ -84,8 +99,10 @@ def setting(default: Any, help: str, **more: Any) -> Any:
 class Settings:
     """Everything that decides the result of a training, except the data.
 
-    The defaults are those of the paper, appendix "Training details"; it does not state a batch
-    size. Names are those of Hugging Face's `TrainingArguments` where it has the same setting.
+    The defaults are the preset `best`, which was chosen by `benchmarks/accuracy.py`. The preset
+    `paper` has the settings of the paper, appendix "Training details"; it does not state a batch
+    size. `make_settings` takes the name of a preset. Names are those of Hugging Face's
+    `TrainingArguments` where it has the same setting.
     `describe` tells what each setting does.
 
     Raises:
@@ -111,9 +128,16 @@ class Settings:
     objective: Objective = setting(  # noqa: RUF009
         Objective.NLL, "The loss on the gold mentions.", group=LEARNING
     )
-    num_train_epochs: int = setting(20, "The number of epochs.", group=LEARNING, least=1)
+    num_train_epochs: int = setting(10, "The number of epochs.", group=LEARNING, least=1)
     learning_rate: float = setting(
-        1e-5, "The peak learning rate.", group=LEARNING, least=1e-9, most=1
+        3e-5, "The peak learning rate of the encoder.", group=LEARNING, least=1e-9, most=1
+    )
+    head_learning_rate: float = setting(
+        1e-3,
+        "The peak learning rate of the layers on top of the encoder, which are not pretrained.",
+        group=LEARNING,
+        least=1e-9,
+        most=1,
     )
     warmup_ratio: float = setting(
         0.1,
@@ -126,7 +150,7 @@ class Settings:
         32, "Sentences per step, over all processes.", group=LEARNING, least=1
     )
     dropout: float = setting(
-        0.5,
+        0.3,
         "Dropout between the encoder and the linear layer.",
         group=LEARNING,
         least=0,
@@ -162,7 +186,7 @@ class Settings:
         group=LEARNING,
         default_text="none",
     )
-    slots: int = setting(2, "The number of component types, from 0 (plain BIO) to 4.", group=SCHEME)
+    slots: int = setting(3, "The number of component types, from 0 (plain BIO) to 4.", group=SCHEME)
     naming: str = setting(
         "",
         "What slot names mean.",
@@ -170,9 +194,7 @@ class Settings:
         choices=NAMINGS,
         default_text="structural for nll, semantic for the others",
     )
-    gap_mentions: bool = setting(
-        False, "Allow continuous mentions in gaps of others.", group=SCHEME
-    )
+    gap_mentions: bool = setting(True, "Allow continuous mentions in gaps of others.", group=SCHEME)
     labels: tuple[str, ...] = setting(
         (),
         "A label to learn; may be repeated. Mentions with other labels are left out.",
@@ -180,6 +202,21 @@ class Settings:
         default_text="all labels of the corpus",
     )
     arc_weights: bool = setting(False, "Learn a weight for each arc of the grammar.", group=SCHEME)
+    mention_scorer: int = setting(
+        384,
+        "The size of the hidden layer of the mention scorer, which judges candidates for mentions "
+        "one by one; 0: train without it.",
+        group=LEARNING,
+        least=0,
+        most=MOST_HIDDEN,
+    )
+    discontinuous_weight: float = setting(
+        3.0,
+        "The weight in the loss of sentences with discontinuous mentions; others have 1.",
+        group=LEARNING,
+        least=0,
+        most=1000,
+    )
     without_mentions: float = setting(
         -1.0,
         "The number of sentences without mentions to train on, for each sentence that has some; "
@@ -274,26 +311,34 @@ def describe(kind: type[Settings] = Settings) -> dict[str, Description]:
     return {each.name: each.metadata["description"] for each in fields(kind)}
 
 
-def make_settings(file: Path | None, options: Mapping[str, object]) -> Settings:
-    """Make settings from a YAML file and options.
+def make_settings(
+    file: Path | None, options: Mapping[str, object], preset: str | None = None
+) -> Settings:
+    """Make settings from a preset, a YAML file and options.
 
-    Options take precedence over the file. With a model to continue from, settings that are not
-    given are as in that model.
+    Options take precedence over the file, and the file over the preset. With a model to continue
+    from, settings that neither options nor file give are as in that model, as far as it has them.
 
     Args:
-        file: The YAML file, or None.
+        file: The YAML file, which may name a preset too, or None.
         options: Settings by name; None means that the option is not given.
+        preset: One of `PRESETS`; by default, that of the file, or `best`.
 
     Raises:
         SettingsError: The file or the model cannot be read, or a setting is wrong.
     """
     given = {} if file is None else _from_yaml(file)
+    named = given.pop("preset", "best")
     given |= {name: value for name, value in options.items() if value is not None}
     model = given.get("from_model")
     try:
+        chosen = named if preset is None else preset
+        if chosen not in PRESETS:
+            raise SettingsError(f"preset must be one of {', '.join(PRESETS)}; got {chosen!r}")
+        base = PRESETS[chosen]
         if model and isinstance(model, str):
-            given = _of_model(read_config(find_model(model))[1]) | given
-        return Settings(**given)
+            base = base | _of_model(read_config(find_model(model))[1])
+        return Settings(**(base | given))
     except DiscotagError as error:
         where = "" if file is None else f"{file}: "
         raise SettingsError(f"{where}{error}") from None
@@ -308,6 +353,7 @@ def _of_model(config: ModelConfig) -> dict[str, Any]:
         "gap_mentions": scheme.gap_mentions,
         "objective": Objective.NLL if scheme.structural else Objective.SOFT_EM,
         "arc_weights": config.arc_weights,
+        "mention_scorer": config.mention_scorer,
         "dropout": config.dropout,
         "window": config.window,
         "overlap": config.overlap,
@@ -354,7 +400,7 @@ def _from_yaml(file: Path) -> dict[str, Any]:
         return {}
     if not isinstance(data, dict):
         raise SettingsError(f"{file}: must contain lines like 'num_train_epochs: 20'")
-    known = list(describe())
+    known = ["preset", *describe()]
     unknown = [str(name) for name in data if name not in known]
     if unknown:
         raise SettingsError(

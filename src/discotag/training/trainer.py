@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 from safetensors.torch import load_file
-from torch import Tensor, nn
+from torch import Tensor
 from transformers import PrinterCallback, Trainer, TrainingArguments
 from transformers.integrations.integration_utils import (
     TensorBoardCallback,
@@ -26,6 +26,7 @@ from discotag.mentions import Sentence
 from discotag.model.network import Network
 from discotag.training import checkpoints
 from discotag.training.batching import Examples, Loader
+from discotag.training.calibration import calibrated
 from discotag.training.callbacks import (
     CheckpointCallback,
     DivergenceCallback,
@@ -33,7 +34,7 @@ from discotag.training.callbacks import (
     best_file,
     check_loss,
 )
-from discotag.training.epochs import Epoch, as_metrics, best_of, read_epochs
+from discotag.training.epochs import Epoch, as_metrics, best_of, merit_of, read_epochs
 from discotag.training.evaluation import evaluate, to_dict
 from discotag.training.losses import Learner, make_terms
 from discotag.training.progress import Listener
@@ -142,7 +143,14 @@ def make_trainer(
     torch.manual_seed(seed)  # for the weights of terms
     terms = make_terms(settings, network, taught=examples.teacher is not None)
     learner = Learner(network, terms)
-    trainer = TaggerTrainer(learner, arguments, loader, dev, folder if resumable else None)
+    trainer = TaggerTrainer(
+        learner,
+        arguments,
+        loader,
+        dev,
+        folder if resumable else None,
+        head_learning_rate=settings.head_learning_rate,
+    )
     if listener is not None:
         trainer.add_callback(ProgressCallback(listener, lambda: float(trainer.last_loss)))
     if resumable:
@@ -220,13 +228,17 @@ class TaggerTrainer(Trainer):
         loader: Loader,
         dev: Sequence[Sentence],
         folder: Path | None = None,
+        *,
+        head_learning_rate: float,
     ) -> None:
+        self.head_learning_rate = head_learning_rate
         super().__init__(
             model=learner,
             args=arguments,
             train_dataset=loader.dataset,
             eval_dataset=loader.dataset,  # the trainer wants one; `evaluate` uses `dev`
         )
+        self.learner = learner
         self.network = learner.network
         self.loader = loader
         self.dev = dev
@@ -249,6 +261,7 @@ class TaggerTrainer(Trainer):
         else:
             self.network.to(self.args.device)
         self._load_best(best_of(done))
+        self.network.config = calibrated(self.network, self.dev, bf16=self.args.bf16)
         self.accelerator.wait_for_everyone()
         return done
 
@@ -279,9 +292,20 @@ class TaggerTrainer(Trainer):
         found: dict[str, Any] = inputs.to(self.args.device)
         return found
 
-    def get_decay_parameter_names(self, model: nn.Module) -> list[str]:
-        """Return the names of all parameters: in the paper all of them decay."""
-        return [name for name, _ in model.named_parameters()]
+    def create_optimizer(self, *_: Any) -> torch.optim.Optimizer:
+        """Return an optimiser with a learning rate for the encoder, and another for the rest.
+
+        All parameters decay, as in the paper.
+        """
+        if self.optimizer is None:
+            encoder = list(self.network.encoder.parameters())
+            known = set(map(id, encoder))
+            head = [each for each in self.learner.parameters() if id(each) not in known]
+            kind, options = self.get_optimizer_cls_and_kwargs(self.args)
+            options["weight_decay"] = self.args.weight_decay
+            groups = [{"params": encoder}, {"params": head, "lr": self.head_learning_rate}]
+            self.optimizer = kind(groups, **options)
+        return self.optimizer
 
     def _save_checkpoint(self, *arguments: Any, **named: Any) -> None:
         with checkpoints.writing(self.folder or Path()):
@@ -302,8 +326,8 @@ class TaggerTrainer(Trainer):
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
         """Return the figures on the development data; keep the weights if they are the best."""
         figures = to_dict(evaluate(self.network, self.dev, bf16=self.args.bf16))
-        before = [each.f1 for each in read_epochs(self.state.log_history)]
-        if figures["all"]["f1"] > max(before, default=-1.0):
+        before = [each.merit for each in read_epochs(self.state.log_history)]
+        if merit_of(figures) > max(before, default=-1.0):
             self._keep_weights()
         metrics = as_metrics(figures)
         self.log(metrics)

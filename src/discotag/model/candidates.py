@@ -1,0 +1,155 @@
+"""Candidates for mentions as arrays: which words a mention scorer looks at for each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from discotag.mentions import Mention
+
+Indices = npt.NDArray[np.int64]
+Numbers = npt.NDArray[Any]
+
+
+class Bag(IntEnum):
+    """A group of words of a candidate; a scorer reads the mean of their vectors.
+
+    Attributes:
+        FIRST, LAST: The first and the last word.
+        WORDS: All words of the mention.
+        GAP: All words of its gaps.
+        BEFORE, AFTER: The words next to it.
+        LEAVING: The last words before its gaps.
+        ENTERING: The first words after its gaps.
+    """
+
+    FIRST = 0
+    LAST = 1
+    WORDS = 2
+    GAP = 3
+    BEFORE = 4
+    AFTER = 5
+    LEAVING = 6
+    ENTERING = 7
+
+
+COUNTS: Final = 4
+"""The number of numbers of a candidate: logarithms of the numbers of its words, words in gaps and
+gaps, and whether it has gaps."""
+
+
+class Candidates(NamedTuple):
+    """Candidates of a batch of sentences.
+
+    Attributes:
+        words: The words of all bags, one bag after the other, as indices into the vectors of the
+            batch.
+        offsets: Where the words of each bag begin, (candidates * bags,).
+        counts: Numbers of words and gaps, (candidates, `COUNTS`).
+        labels: The index of the label of each candidate, (candidates,).
+    """
+
+    words: Indices
+    offsets: Indices
+    counts: npt.NDArray[np.float32]
+    labels: Indices
+
+
+def tabulate(
+    mentions: Sequence[Sequence[Mention]],
+    lengths: Indices,
+    bases: Indices,
+    labels: Sequence[str],
+) -> Candidates:
+    """Return the candidates of a batch as arrays.
+
+    Args:
+        mentions: The candidates of each sentence.
+        lengths: The number of words of each sentence.
+        bases: The index of the first word of each sentence in the vectors of the batch.
+        labels: The labels of the scheme.
+
+    Example:
+        >>> pain = Mention("ADR", [(0, 1), (3, 4)])
+        >>> found = tabulate([[pain]], np.array([5]), np.array([0]), ["ADR"])
+        >>> np.split(found.words, found.offsets[1:])[Bag.GAP]
+        array([1, 2])
+    """
+    number = {label: index for index, label in enumerate(labels)}
+    listed = [(row, mention) for row, each in enumerate(mentions) for mention in each]
+    fragments = np.array(
+        [
+            (index, row, start, end)
+            for index, (row, mention) in enumerate(listed)
+            for start, end in mention.fragments
+        ],
+        dtype=np.int64,
+    ).reshape(-1, 4)
+    index, rows, starts, ends = fragments.T
+    base = bases[rows]
+    follows = index[1:] == index[:-1]
+    first, last = np.r_[True, ~follows][: len(index)], np.r_[~follows, True][: len(index)]
+    before, after = np.flatnonzero(~last), np.flatnonzero(~first)
+    begins, stops, home = starts[first], ends[last], base[first]
+    every = np.arange(len(listed))
+    left, right = begins > 0, stops < lengths[rows[first]]
+    gap_words, gap_of = _ranges(base[before] + ends[before], starts[after] - ends[before])
+    mention_words, fragment_of = _ranges(base + starts, ends - starts)
+    parts: list[tuple[Bag, Indices, Indices]] = [
+        (Bag.FIRST, every, home + begins),
+        (Bag.LAST, every, home + stops - 1),
+        (Bag.WORDS, index[fragment_of], mention_words),
+        (Bag.GAP, index[before][gap_of], gap_words),
+        (Bag.BEFORE, every[left], (home + begins - 1)[left]),
+        (Bag.AFTER, every[right], (home + stops)[right]),
+        (Bag.LEAVING, index[before], (base + ends - 1)[before]),
+        (Bag.ENTERING, index[after], (base + starts)[after]),
+    ]
+    bags = np.concatenate([candidate * len(Bag) + bag for bag, candidate, _ in parts])
+    words = np.concatenate([each for _, _, each in parts])
+    sizes = np.bincount(bags, minlength=len(listed) * len(Bag))
+    gaps = np.bincount(index, minlength=len(listed)) - 1
+    by_bag = sizes.reshape(-1, len(Bag))
+    counts = np.stack([by_bag[:, Bag.WORDS], by_bag[:, Bag.GAP], gaps], 1)
+    return Candidates(
+        words[np.argsort(bags, kind="stable")],
+        np.cumsum(sizes) - sizes,
+        np.concatenate([np.log1p(counts), gaps[:, None] > 0], 1).astype(np.float32),
+        np.array([number[mention.label] for _, mention in listed], dtype=np.int64),
+    )
+
+
+def features(vectors: Numbers, candidates: Candidates, labels: int) -> Numbers:
+    """Return what a mention scorer reads, (candidates, size), in float32.
+
+    For each candidate, these are the mean vector of each bag, zeros if it is empty; the counts; and
+    1 for its label and 0 for the others.
+
+    Args:
+        vectors: The vectors of the words of the batch, (words, size).
+        candidates: The candidates.
+        labels: The number of labels.
+    """
+    number, size = len(candidates.labels), vectors.shape[1]
+    found = np.zeros((number, len(Bag) * size + COUNTS + labels), dtype=np.float32)
+    if not number:
+        return found
+    sizes = np.diff(candidates.offsets, append=len(candidates.words))
+    full = np.flatnonzero(sizes)
+    sums = np.add.reduceat(vectors[candidates.words], candidates.offsets[full])
+    means = np.zeros((number * len(Bag), size), dtype=np.float32)
+    means[full] = sums / sizes[full, None]
+    found[:, : len(Bag) * size] = means.reshape(number, -1)
+    found[:, len(Bag) * size : len(Bag) * size + COUNTS] = candidates.counts
+    found[np.arange(number), len(Bag) * size + COUNTS + candidates.labels] = 1
+    return found
+
+
+def _ranges(starts: Indices, sizes: Indices) -> tuple[Indices, Indices]:
+    """Return the numbers of all ranges, and the index of the range of each."""
+    of = np.repeat(np.arange(len(sizes)), sizes)
+    return (starts - np.cumsum(sizes) + sizes)[of] + np.arange(len(of)), of

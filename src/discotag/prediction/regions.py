@@ -1,0 +1,98 @@
+"""Regions: the parts of sentences that may have mentions, and their most probable readings.
+
+No mention extends over a word with the tag O. Words that almost certainly have it therefore divide
+a sentence into regions whose mentions can be found and chosen independently. A list of the k best
+readings of each region has the mentions of many more than k readings of the sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from discotag.mentions import Mention
+
+Indices = npt.NDArray[np.int64]
+Numbers = npt.NDArray[Any]
+
+CERTAIN: Final = 0.995
+"""Words whose probability of the tag O is at least this are in no region."""
+
+
+class Regions(NamedTuple):
+    """Regions of a batch.
+
+    Attributes:
+        rows: (regions,), the sentence of each.
+        starts: (regions,), its first word.
+        sizes: (regions,), the number of its words.
+    """
+
+    rows: Indices
+    starts: Indices
+    sizes: Indices
+
+    def taken(self, numbers: Indices) -> Regions:
+        """Return some of the regions."""
+        return Regions(*(each[numbers] for each in self))
+
+
+def find_regions(outside: Numbers, lengths: Numbers, certain: float = CERTAIN) -> Regions:
+    """Return the regions of a batch, sentence by sentence.
+
+    Args:
+        outside: (batch, words), the probability of the tag O.
+        lengths: (batch,), the number of words of each sentence.
+        certain: Words with at least this probability are in no region.
+
+    Example:
+        >>> find_regions(np.array([[1.0, 0.5, 0.2, 1.0, 0.9]]), np.array([5]))
+        Regions(rows=array([0, 0]), starts=array([1, 4]), sizes=array([2, 1]))
+    """
+    inside = np.zeros((outside.shape[0], outside.shape[1] + 2), dtype=np.int8)
+    inside[:, 1:-1] = (outside < certain) & (np.arange(outside.shape[1]) < lengths[:, None])
+    changes = np.diff(inside, axis=1)
+    rows, starts = np.nonzero(changes == 1)
+    ends = np.nonzero(changes == -1)[1]
+    return Regions(rows, starts, ends - starts)
+
+
+@dataclass(slots=True, eq=False)
+class Options:
+    """The readings of a region.
+
+    Attributes:
+        row: The sentence of the region.
+        mentions: All mentions of its readings.
+        readings: For each reading, its probability and the indices of its mentions; the most
+            probable first.
+    """
+
+    row: int
+    mentions: list[Mention]
+    readings: list[tuple[float, list[int]]]
+
+    def best(self, gains: Sequence[float]) -> list[int]:
+        """Return the mentions of the reading with the highest log-probability plus gains.
+
+        Args:
+            gains: What each mention adds.
+        """
+        return max(self.readings, key=lambda each: log(each[0]) + sum(gains[i] for i in each[1]))[1]
+
+    def probabilities(self) -> list[float]:
+        """Return the probability of each mention: the sum over the readings that have it."""
+        found = [0.0] * len(self.mentions)
+        for probability, indices in self.readings:
+            for index in indices:
+                found[index] += probability
+        return found
+
+
+Judged = list[tuple[Options, list[float]]]
+"""The regions of a sentence, each with the mention scorer's log-odds of its mentions."""

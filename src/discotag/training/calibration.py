@@ -1,0 +1,73 @@
+"""What is set on development data after training: calibration, and precision against recall."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from discotag.evaluation import score
+from discotag.mentions import Mention, Sentence
+from discotag.model.calibration import fit_calibration
+from discotag.model.config import ModelConfig
+from discotag.model.network import Network
+from discotag.prediction.regions import Judged, Options
+from discotag.training.epochs import merit_of
+from discotag.training.evaluation import make_tagger, to_dict
+
+RECALLS: Final = (0.0, -0.5, 0.5, -1.0, 1.0, -1.5, 1.5)
+"""The values of `recall` that are tried, the ones to prefer first."""
+
+
+def calibrated(network: Network, dev: Sequence[Sentence], *, bf16: bool = False) -> ModelConfig:
+    """Return the configuration of a network with a calibration and `recall` for its weights.
+
+    Without a mention scorer, `recall` stays 0, so that the best tag sequence is taken.
+
+    Args:
+        network: The trained network.
+        dev: The sentences to set them on.
+        bf16: Whether the network computes in bf16.
+    """
+    training = network.training
+    network.eval()
+    try:
+        judged = make_tagger(network, bf16=bf16).options(dev)
+    finally:
+        network.train(training)
+    chances, odds, right = [], [], []
+    for sentence, regions in zip(dev, judged, strict=True):
+        gold = set(sentence.mentions)
+        for options, own in regions:
+            chances += options.probabilities()
+            odds += own
+            right += [mention in gold for mention in options.mentions]
+    config = replace(network.config, recall=0.0, calibration=None)
+    if network.scorer is not None:
+        config = replace(config, recall=best_recall(dev, judged))
+    if not any(right):  # nothing to learn from
+        return config
+    scores = None if network.scorer is None else np.array(odds)
+    found = fit_calibration(np.array(chances), np.array(right), scores)
+    return replace(config, calibration=found)
+
+
+def best_recall(dev: Sequence[Sentence], judged: Sequence[Judged]) -> float:
+    """Return the value of `recall` whose mentions are best on development data."""
+
+    def merit(recall: float) -> float:
+        found = [
+            frozenset(each for options, own in regions for each in chosen(options, own, recall))
+            for regions in judged
+        ]
+        return merit_of(to_dict(score(dev, found)))
+
+    return max(RECALLS, key=merit)
+
+
+def chosen(options: Options, odds: Sequence[float], recall: float) -> list[Mention]:
+    """Return the mentions of the best reading of a region."""
+    best = options.best([value + recall for value in odds])
+    return [options.mentions[index] for index in best]
