@@ -37,7 +37,7 @@ def parse(line: str, id: str | None = None) -> Document:
 
     Example:
         >>> [each.text for each in parse("[12 Sore] [1 arms] and [2 legs], [nausea].").mentions]
-        ['Sore arms', 'Sore legs', 'nausea']
+        ['Sore legs', 'Sore arms', 'nausea']
     """
     text, passed = "", 0
     alone: list[tuple[int, int]] = []
