@@ -47,8 +47,13 @@ OWN_SHARE = 0.6
 """The share of names from our own lists, which are the more frequent ones."""
 PAIR_SHARE = 0.5
 """The share of reports that are followed by text without mentions that has the same names."""
-LOWER, UPPER, NO_STOP = 0.15, 0.02, 0.2
-"""The shares of text in lower case, in capitals, and without a final period."""
+JOINED_SHARE = 0.15
+"""The share of reports that consist of two frames."""
+LOWER, UPPER, NO_STOP, MISSPELT = 0.15, 0.02, 0.2, 0.08
+"""The shares of text in lower case, in capitals, without a final period, and with a spelling
+mistake."""
+JOINTS = ("; ", ". ", ", ", " - ", ", but ", " and ", ". Also ", ", so ", " / ")
+"""What joins two frames."""
 
 TIMES = (
     "two weeks|a month|10 days|the third dose|six months|the first injection|one pill|"
@@ -106,7 +111,6 @@ DID = (
     "became very aggressive|cut myself|took an overdose|dropped things all the time|"
     "walked into walls|had to run to the toilet"
 ).split("|")
-"""What the patient did. "had" and "had to" are not part of the mention."""
 DID_TO_ME = tuple(
     f"{verb} my {thing}"
     for verb, things in (
@@ -126,10 +130,13 @@ DID_TO_ME = tuple(
     "made me suicidal|made me numb|made me sick|made me bleed|made me vomit|made me gain weight|"
     "made me dizzy|made me drool|made me forgetful|made me aggressive|made me pass out|"
     "knocked me out|wiped me out|left me paralyzed|left me blind|left me deaf|nearly killed me|"
-    "almost killed me|put me in a coma|put me in the hospital|drove me crazy|dried me out|"
+    "almost killed me|put me in a coma|drove me crazy|dried me out|"
     "turned me into a zombie|"
     "gave me the runs|gave me the shakes|kept me awake for days".split("|")
 )  # fmt: skip
+OUTSIDE = re.compile(r"^(had (?:to )?|(?:made|left|gave) m[ey] )?(.+)")
+"""Words at the beginning that are not part of a mention, as in PsyTAR; and the mention."""
+
 GOOD = (
     "helped a lot|lowered my blood pressure|fixed my thyroid levels|gave me my life back|"
     "works well|cleared my skin|got rid of the infection|keeps my sugar in range|calmed me down|"
@@ -144,6 +151,7 @@ REPORTS, STATEMENTS, SILENT, MIXED = (
 )
 """Frames around what happened to the patient; around what an organ, the patient or the drug did;
 around names that no drug caused, or that did not happen; and frames with both."""
+KINDS = (REPORTS, STATEMENTS, SILENT, SILENT, MIXED)
 
 SHARING: tuple[Callable[[random.Random, list[str]], str], ...] = (
     parts_after, feelings_before, both, parts_before, shared_beginning, shared_end, mention_in_gap,
@@ -192,14 +200,15 @@ class Filling:
         if kind == "o":
             return self._organ()
         if kind == "v":
-            verb = choose(DID)
-            return re.sub("^(had (?:to )?)?(.+)", r"\1[c \2]", verb)
+            return OUTSIDE.sub(r"\1[c \2]", choose(DID))
+        if kind == "k":
+            return OUTSIDE.sub(r"\1[c \2]", choose(DID_TO_ME))
         plain = {
-            "t": TIMES, "r": RELATIVES, "g": GOOD, "b": ORGANS, "a": ADJECTIVES, "k": DID_TO_ME,
+            "t": TIMES, "r": RELATIVES, "g": GOOD, "b": ORGANS, "a": ADJECTIVES,
         }  # fmt: skip
         if kind in plain:
             text = choose(plain[kind])
-            return f"[c {text}]" if kind in "ak" else text
+            return f"[c {text}]" if kind == "a" else text
         return f"[c {self._name(kind)}]"
 
     def _name(self, kind: str) -> str:
@@ -270,11 +279,31 @@ def styled(draw: random.Random, text: str) -> str:
         text = text.lower()
     elif kind < LOWER + UPPER:
         text = text.upper()
+    if draw.random() < MISSPELT:
+        text = misspelt(draw, text)
     return text.removesuffix(".") if draw.random() < NO_STOP else text
+
+
+def misspelt(draw: random.Random, text: str) -> str:
+    """Return a text with two neighbouring letters of a word exchanged, as in "hte".
+
+    Example:
+        >>> misspelt(random.Random(0), "I had hives.")
+        'I had hivse.'
+    """
+    pairs = [match.start(1) for match in re.finditer(r"(?<=[^\W\d_])(?=([^\W\d_]{2}))", text)]
+    if not pairs:
+        return text
+    place = draw.choice(pairs)
+    return text[:place] + text[place + 1] + text[place] + text[place + 2 :]
 
 
 def frames(draw: random.Random) -> Iterator[str]:
     """Yield one frame, or two for the same fillings: one with mentions and one without."""
+    if draw.random() < JOINED_SHARE:
+        first, second = (draw.choice(draw.choice(KINDS)) for _ in range(2))
+        yield first.removesuffix(".") + draw.choice(JOINTS) + second
+        return
     kind = draw.random()
     if kind < 0.4:
         reports = REPORTS if kind < 0.28 else STATEMENTS

@@ -52,7 +52,7 @@ def conditions(benchmark: Callable[[str], ModuleType]) -> Any:
 
 
 def test_examples(reports: Any, conditions: Any) -> None:
-    assert doctest.testmod(reports) == (0, 4)
+    assert doctest.testmod(reports) == (0, 5)
     assert doctest.testmod(conditions) == (0, 2)
 
 
