@@ -115,7 +115,9 @@ ODD_WORDS = re.compile(
     r"underdeveloped|muscle [a-z]+|[a-z]+ eye|myositis|separation|contracture|hereditary|familial|"
     r"idiopathic|nonfamilial|alcoholic|amblyopia|artery|aneurysm|dissection|scotoma|gait|sense|"
     r"behavior|uses|unaware|localizes|withdraws|blastomy\w*|embolism of|occlusion|hypoplasia|"
-    r"tenderness|rigidity|infarction [a-z]+|response|adult|persistent|lung artery|walk|tone)\b",
+    r"tenderness|rigidity|infarction [a-z]+|response|adult|persistent|lung artery|walk|tone|lacks|"
+    r"easily|obeys|cries|incomprehensible|inappropriate|issues?|levels?|intellectual|retardation|"
+    r"deficit|dysgenesis|condition|eater|nec|weak)\b",
     re.IGNORECASE,
 )
 """Words of classifications, which patients do not use in the names of what they have."""

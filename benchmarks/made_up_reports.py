@@ -102,7 +102,7 @@ DID = (
     "couldn't concentrate|couldn't eat|couldn't keep anything down|couldn't urinate|lost my hair|"
     "lost my appetite|lost my hearing|lost my memory|lost 20 pounds|lost consciousness|"
     "lost control of my bladder|lost feeling in my hands|lost interest in everything|went deaf|"
-    "went into labor early|went into shock|went into a coma|gained 15 pounds|"
+    "went into shock|went into a coma|gained 15 pounds|"
     "gained a lot of weight|put on 2 stone|threw up all night|kept falling over|heard voices|"
     "saw things|turned into a zombie|felt like a zombie|felt nothing|felt like I was dying|"
     "almost died|nearly died|had no energy|had no sex drive|slept 16 hours a day|cried all day|"
@@ -130,11 +130,13 @@ DID_TO_ME = tuple(
     "made me suicidal|made me numb|made me sick|made me bleed|made me vomit|made me gain weight|"
     "made me dizzy|made me drool|made me forgetful|made me aggressive|made me pass out|"
     "knocked me out|wiped me out|left me paralyzed|left me blind|left me deaf|nearly killed me|"
-    "almost killed me|put me in a coma|drove me crazy|dried me out|"
-    "turned me into a zombie|"
+    "almost killed me|put me in a coma|drove me crazy|dried me out|turned me into a zombie|"
     "gave me the runs|gave me the shakes|kept me awake for days".split("|")
 )  # fmt: skip
-OUTSIDE = re.compile(r"^(had (?:to )?|(?:made|left|gave) m[ey] )?(.+)")
+OUTSIDE = re.compile(
+    r"^(had (?:to )?|(?:made|left|gave) m[ey] |went into (?:a )?|turned (?:me )?into a |took an )?"
+    r"(.+)"
+)
 """Words at the beginning that are not part of a mention, as in PsyTAR; and the mention."""
 
 GOOD = (

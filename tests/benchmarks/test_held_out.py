@@ -89,10 +89,9 @@ class Answers:
 
     def predict(self, documents: Iterable[Document]) -> list[Document]:
         return [
-            Document(
-                [each.with_mentions(self.change(each.mentions)) for each in document.sentences]
-            )
+            Document((sentence.with_mentions(self.change(sentence.mentions)),))
             for document in documents
+            for sentence in document.sentences
         ]
 
 
@@ -108,7 +107,7 @@ def test_no_mentions_are_judged_as_nothing_found(held_out: Any) -> None:
 
 def test_shorter_mentions_are_found_but_not_exact(held_out: Any) -> None:
     def last_words(mentions: tuple[Mention, ...]) -> list[Mention]:
-        return [Mention("ADR", [(each.words[-1], each.words[-1] + 1)]) for each in mentions]
+        return [Mention("ADR", ((each.words[-1], each.words[-1] + 1),)) for each in mentions]
 
     figures = held_out.judge(Answers(last_words))
     assert figures["serious_found"] == 100
@@ -117,6 +116,6 @@ def test_shorter_mentions_are_found_but_not_exact(held_out: Any) -> None:
 
 
 def test_invented_mentions_are_counted(held_out: Any) -> None:
-    figures = held_out.judge(Answers(lambda mentions: (*mentions, Mention("ADR", [(0, 1)]))))
+    figures = held_out.judge(Answers(lambda mentions: (*mentions, Mention("ADR", ((0, 1),)))))
     assert figures["negated_with_mention"] == 100
     assert figures["posts_recall"] == 100 > figures["posts_precision"]
