@@ -1,0 +1,169 @@
+"""Judge a model on text that was written for this purpose and kept apart from training.
+
+The texts are in `benchmarks/held_out`, one per line, with their mentions in brackets; see
+`DATASHEET.md` there. To judge a model, or to write the texts as JSON lines, run
+
+    python benchmarks/held_out.py [--model FOLDER] [--misses]
+    python benchmarks/held_out.py --write FOLDER
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+from discotag import Document, Mention, Sentence, Tagger, load
+from discotag.corpora import write
+from discotag.evaluation import score
+from discotag.marks import Marked
+from discotag.words import Splitter
+
+LABEL = "ADR"
+NAMES = ("serious", "negated", "posts")
+FOLDER = Path(__file__).parent / "held_out"
+MARK = re.compile(r"\[(?:([1-9]+) )?([^\[\]]+)\]")
+
+
+def parse(line: str, id: str | None = None) -> Document:
+    """Return a line with brackets as a document of one sentence.
+
+    `[words]` is a mention of its own. `[12 words]` is a part of the mentions 1 and 2 of the line.
+
+    Raises:
+        ValueError: A bracket is not closed, or a numbered mention has one part only.
+
+    Example:
+        >>> [each.text for each in parse("[12 Sore] [1 arms] and [2 legs], [nausea].").mentions]
+        ['Sore legs', 'Sore arms', 'nausea']
+    """
+    text, passed = "", 0
+    alone: list[tuple[int, int]] = []
+    numbered: dict[str, list[tuple[int, int]]] = {}
+    for match in MARK.finditer(line):
+        text += line[passed : match.start()]
+        part = (len(text), len(text) + len(match[2]))
+        text += match[2]
+        passed = match.end()
+        for number in match[1] or "":
+            numbered.setdefault(number, []).append(part)
+        if not match[1]:
+            alone.append(part)
+    text += line[passed:]
+    if "[" in text or "]" in text:
+        raise ValueError(f"a bracket is not closed: {line}")
+    for number, parts in numbered.items():
+        if len(parts) == 1:
+            raise ValueError(f"mention {number} has one part only, so needs no number: {line}")
+    marked = [Marked(LABEL, tuple(parts)) for parts in numbered.values()]
+    marked += [Marked(LABEL, (part,)) for part in alone]
+    return Splitter("whole").document(text, marked, id=id)
+
+
+def held_out(name: str) -> list[Document]:
+    """Return the texts of one of the sets `serious`, `negated` and `posts`.
+
+    Example:
+        >>> held_out("serious")[2].mentions[0].text
+        'kidneys shut down'
+    """
+    lines = (FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    texts = [line for line in lines if line and not line.startswith("#")]
+    return [parse(line, f"{name}.{number}") for number, line in enumerate(texts, 1)]
+
+
+def judge(tagger: Tagger) -> dict[str, float]:
+    """Return the figures of a model on the three sets, in percent.
+
+    Returns:
+        serious_found: Serious reports whose gold mentions are all found, see `is_found`.
+        serious_exact: Serious reports whose gold mentions are all predicted exactly.
+        negated_with_mention: Texts without gold mentions in which one is predicted.
+        posts_f1, posts_precision, posts_recall: Exact figures of the mentions of the posts.
+        posts_f1_discontinuous: Exact F1 of their discontinuous mentions.
+    """
+    gold = {name: held_out(name) for name in NAMES}
+    found = {name: list(tagger.predict(gold[name])) for name in NAMES}
+    serious = [
+        (truth.mentions, guess.mentions)
+        for truth, guess in zip(gold["serious"], found["serious"], strict=True)
+    ]
+    scores = score(_sentences(gold["posts"]), _sentences(found["posts"]))
+    figures = {
+        "serious_found": _share(
+            all(is_found(each, truth, guess) for each in truth) for truth, guess in serious
+        ),
+        "serious_exact": _share(set(truth) <= set(guess) for truth, guess in serious),
+        "negated_with_mention": _share(bool(each.mentions) for each in found["negated"]),
+        "posts_f1": scores.all.micro.f1,
+        "posts_precision": scores.all.micro.precision,
+        "posts_recall": scores.all.micro.recall,
+        "posts_f1_discontinuous": scores.discontinuous.micro.f1,
+    }
+    return {name: round(100 * value, 1) for name, value in figures.items()}
+
+
+def is_found(mention: Mention, gold: Collection[Mention], predicted: Collection[Mention]) -> bool:
+    """Return whether a predicted mention shares a word with this gold mention.
+
+    One that also reaches into a separate gold mention does not count: "Seizure and a stroke"
+    predicted as one mention finds neither.
+
+    Example:
+        >>> gold = parse("[Seizure] and a [stroke]").mentions
+        >>> [is_found(each, gold, [Mention("ADR", [(0, 4)])]) for each in gold]
+        [False, False]
+    """
+    words = set(mention.words)
+    separate = {word for each in gold if words.isdisjoint(each.words) for word in each.words}
+    return any(
+        not words.isdisjoint(each.words) and separate.isdisjoint(each.words) for each in predicted
+    )
+
+
+def print_misses(tagger: Tagger) -> None:
+    """Print the texts with wrong predictions, with what was missed (-) and invented (+)."""
+    for name in NAMES:
+        documents = held_out(name)
+        for truth, guess in zip(documents, tagger.predict(documents), strict=True):
+            missed, invented = set(truth.mentions), set(guess.mentions)
+            if missed != invented:
+                print(truth.id, truth.text)
+                for sign, mentions in (("-", missed - invented), ("+", invented - missed)):
+                    for mention in sorted(mentions):
+                        print("   ", sign, mention.text)
+
+
+def _sentences(documents: Iterable[Document]) -> list[Sentence]:
+    return [sentence for document in documents for sentence in document.sentences]
+
+
+def _share(values: Iterable[bool]) -> float:
+    listed = list(values)
+    return sum(listed) / len(listed)
+
+
+def main() -> None:
+    """Judge a model, or write the texts as JSON lines."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--model", help="a model folder; by default, the bundled model")
+    parser.add_argument("--misses", action="store_true", help="print the wrong predictions, too")
+    parser.add_argument("--write", type=Path, help="write the texts to this folder instead")
+    options = parser.parse_args()
+    if options.write:
+        options.write.mkdir(parents=True, exist_ok=True)
+        for name in NAMES:
+            write(held_out(name), options.write / f"{name}.jsonl")
+        return
+    tagger = load(options.model) if options.model else load()
+    if options.misses:
+        print_misses(tagger)
+    print(json.dumps(judge(tagger), indent=2))
+
+
+if __name__ == "__main__":
+    main()
