@@ -64,11 +64,18 @@ def read_mentions(scheme: Scheme, tags: Sequence[int]) -> list[Mention]:
     return read_batch(scheme, np.array([tags], dtype=np.int64))[0]
 
 
-def read_batch(scheme: Scheme, tags: Numbers) -> list[list[Mention]]:
+def read_batch(
+    scheme: Scheme, tags: Numbers, most: int = MAX_MENTIONS, *, warn: Numbers | bool = True
+) -> list[list[Mention]]:
     """Return the mentions of several tag sequences, (batch, words), as in `read_mentions`.
 
-    Padding has negative tags.
+    Args:
+        scheme: The scheme.
+        tags: The tag sequences; padding has negative tags.
+        most: Larger mention sets are left out.
+        warn: Whether to warn of those, for all sequences or for each.
     """
+    warned = np.broadcast_to(warn, len(tags)).tolist()
     # No mention extends over a word with the tag O, which is 0.
     inside = np.zeros((tags.shape[0], tags.shape[1] + 2), dtype=np.int8)
     inside[:, 1:-1] = tags > 0
@@ -78,21 +85,23 @@ def read_batch(scheme: Scheme, tags: Numbers) -> list[list[Mention]]:
     listed = tags.tolist()
     found: list[list[Mention]] = [[] for _ in listed]
     for row, start, end in zip(rows.tolist(), starts.tolist(), ends.tolist(), strict=True):
-        mentions, left_out = _read_run(scheme, tuple(listed[row][start:end]))
+        mentions, left_out = _read_run(scheme, tuple(listed[row][start:end]), most)
         found[row] += [mention.shifted(start) for mention in mentions]
-        for number in left_out:
+        for number in left_out if warned[row] else ():
             warnings.warn(
-                f"a mention set of {number} mentions was left out; the limit is {MAX_MENTIONS}",
+                f"a mention set of {number} mentions was left out; the limit is {most}",
                 TooManyMentions,
                 stacklevel=2,
             )
     return found
 
 
-def _read_run(scheme: Scheme, tags: tuple[int, ...]) -> tuple[tuple[Mention, ...], list[int]]:
+def _read_run(
+    scheme: Scheme, tags: tuple[int, ...], most: int
+) -> tuple[tuple[Mention, ...], list[int]]:
     """Return the mentions of a run of tags other than O, and the sizes of sets left out."""
     read = _read_short_run if len(tags) <= SHORT else _read_any_run
-    return read(scheme, tags, MAX_MENTIONS)
+    return read(scheme, tags, most)
 
 
 def _read_any_run(
@@ -293,7 +302,9 @@ class Decoder:
         shares = np.exp(values - values[:, :1]) * kept
         shares /= shares.sum(1, keepdims=True)
         different, place = np.unique(tags[kept], axis=0, return_inverse=True)
-        read = read_batch(self.scheme, different)
+        best = np.zeros(len(different), dtype=bool)  # of the most probable readings only
+        best[place.ravel()[np.cumsum(kept.sum(1)) - kept.sum(1)]] = True
+        read = read_batch(self.scheme, different, warn=best)
         found = []
         entries = iter(zip(place.ravel().tolist(), shares[kept].tolist(), strict=True))
         for row, start, number in zip(

@@ -34,6 +34,10 @@ from discotag.training.settings import Settings
 ROUNDS: Final = 8
 """The number of tag sequences whose mentions are candidates in training."""
 
+LARGEST_SET: Final = 16
+"""Larger mention sets give no candidates in training: in its first steps, the network finds sets of
+thousands of mentions."""
+
 
 @dataclass(eq=False)
 class Step:
@@ -193,7 +197,7 @@ class MentionTerm(Term):
         labelled = np.ones(rows, bool) if step.labelled is None else step.labelled.cpu().numpy()
         rounds[:, ~labelled] = -1
         different, place = np.unique(rounds.reshape(ROUNDS * rows, -1), axis=0, return_inverse=True)
-        read = read_batch(step.network.layer.scheme, different)
+        read = read_batch(step.network.layer.scheme, different, LARGEST_SET, warn=False)
         candidates: list[list[Mention]] = [[*each] for each in step.mentions]
         known = [set(each) for each in step.mentions]
         for number, each in enumerate(place.ravel().tolist()):
