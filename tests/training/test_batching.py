@@ -12,31 +12,23 @@ from tiny import tiny_tokenizer
 
 
 @settings(deadline=None, max_examples=60)
-@given(
-    st.lists(st.integers(1, 50), min_size=1, max_size=300),
-    st.integers(1, 40),
-    st.integers(0, 9),
-    st.integers(0, 9),
-)
-def test_an_epoch_has_every_sentence_once_in_even_batches(sizes, batch_size, seed, epoch):
-    batches = plan(np.array(sizes), batch_size, seed, epoch)
-    assert sorted(np.concatenate(batches).tolist()) == list(range(len(sizes)))
+@given(st.integers(1, 300), st.integers(1, 40), st.integers(0, 9), st.integers(0, 9))
+def test_an_epoch_has_every_sentence_once_in_even_batches(number, batch_size, seed, epoch):
+    batches = plan(number, batch_size, seed, epoch)
+    assert sorted(np.concatenate(batches).tolist()) == list(range(number))
     lengths = {len(batch) for batch in batches}
     assert max(lengths) <= batch_size
     assert max(lengths) - min(lengths) <= 1
-    again = plan(np.array(sizes), batch_size, seed, epoch)
+    again = plan(number, batch_size, seed, epoch)
     assert all((one == other).all() for one, other in zip(batches, again, strict=True))
 
 
-def test_epochs_and_seeds_differ_and_lengths_go_together():
-    sizes = np.random.default_rng(0).integers(1, 100, 1000)
+def test_epochs_and_seeds_differ():
     orders = {
-        tuple(np.concatenate(plan(sizes, 10, seed, epoch)))
+        tuple(np.concatenate(plan(1000, 10, seed, epoch)))
         for seed, epoch in [(1, 0), (1, 1), (2, 0)]
     }
     assert len(orders) == 3
-    padded = sum(len(batch) * sizes[batch].max() for batch in plan(sizes, 10, 1, 0))
-    assert padded < 1.15 * sizes.sum()
 
 
 def _examples(number, teacher=None):
@@ -47,7 +39,8 @@ def _examples(number, teacher=None):
     mentions = frozenset({Mention("X", [(0, 1)])})
     golds = [find_gold(scheme, len(s), mentions, frozenset(), False, False) for s in sentences]
     labelled = np.arange(number) > 0 if teacher else np.ones(number, bool)
-    return Examples(tokenizer.encode(sentences), golds, labelled, teacher)
+    listed = [tuple(mentions)] * number
+    return Examples(tokenizer.encode(sentences), golds, labelled, listed, teacher)
 
 
 def test_processes_share_each_batch():

@@ -85,6 +85,7 @@ def test_the_terms_are_those_that_the_settings_ask_for(encoder, presence):
 
 def test_a_new_term_is_trained_and_leaves_no_trace_in_the_model(encoder, presence, tmp_path):
     fast = {"num_train_epochs": 20, "learning_rate": 5e-3, "batch_size": 2, "dropout": 0.0}
+    fast["head_learning_rate"] = 5e-3
     settings = MoreSettings(encoder=str(encoder), presence_weight=0.5, **fast)
     network = make_network(settings, settings.scheme(("ADR",)), 1)
     names = {*network.state_dict()}

@@ -232,7 +232,14 @@ def test_a_model_is_continued_from_its_weights(place, tmp_path, arc_weights):
     run(sources, first, tmp_path / "first", Silent())
     start = tmp_path / "first" / "model"
     settings = make_settings(
-        None, {"from_model": str(start), "num_train_epochs": 1, "learning_rate": 1e-9, "seed": 7}
+        None,
+        {
+            "from_model": str(start),
+            "num_train_epochs": 1,
+            "learning_rate": 1e-9,
+            "head_learning_rate": 1e-9,
+            "seed": 7,
+        },
     )
     figures = run(sources, settings, tmp_path / "next", Silent())
     before, after = (
@@ -346,7 +353,8 @@ def test_killed_at_the_very_end_it_trains_nothing_again(place, tmp_path, monkeyp
 
 
 def test_two_processes_have_the_loss_curve_of_one(place, tmp_path):
-    settings = _settings(place, dropout=0.0, num_train_epochs=6)
+    # The candidates of the mention scorer are drawn at random, in each process others.
+    settings = _settings(place, dropout=0.0, num_train_epochs=6, mention_scorer=0)
     sources = Sources(place / "train.jsonl", place / "train.jsonl")
     alone = run(sources, settings, tmp_path / "one", Silent())
     program = tmp_path / "program.py"

@@ -7,12 +7,37 @@ from discotag.training.initial_network import find_continued
 from discotag.training.settings import Settings, SettingsError, describe, make_settings
 
 
-def test_defaults_are_the_papers():
-    settings = Settings()
+def test_the_preset_paper_has_the_settings_of_the_paper():
+    settings = make_settings(None, {}, "paper")
     assert (settings.num_train_epochs, settings.learning_rate) == (20, 1e-5)
     assert (settings.warmup_ratio, settings.max_grad_norm) == (0.1, 1.0)
     assert (settings.dropout, settings.weight_decay) == (0.5, 0.01)
     assert (settings.slots, settings.naming, settings.gap_mentions) == (2, "structural", False)
+    assert settings.head_learning_rate == settings.learning_rate
+    assert settings.mention_scorer == 0
+    assert settings.discontinuous_weight == 1
+
+
+def test_the_defaults_are_the_preset_best():
+    assert make_settings(None, {}) == make_settings(None, {}, "best") == Settings()
+    assert Settings().mention_scorer
+
+
+def test_options_go_before_the_file_and_the_file_before_the_preset(tmp_path):
+    file = tmp_path / "settings.yaml"
+    file.write_text("preset: paper\nbatch_size: 8\ndropout: 0.1\n")
+    settings = make_settings(file, {"dropout": 0.2})
+    assert (settings.num_train_epochs, settings.batch_size, settings.dropout) == (20, 8, 0.2)
+    assert make_settings(file, {}, "best").num_train_epochs == Settings().num_train_epochs
+
+
+def test_an_unknown_preset_gets_one_line(tmp_path):
+    with pytest.raises(SettingsError, match=r"^preset must be one of best, paper; got 'worst'$"):
+        make_settings(None, {}, "worst")
+    file = tmp_path / "settings.yaml"
+    file.write_text("preset: worst\n")
+    with pytest.raises(SettingsError, match=r"settings.yaml: preset must be one of"):
+        make_settings(file, {})
 
 
 def test_an_objective_may_be_given_by_its_name():
@@ -57,7 +82,7 @@ def test_settings_come_back_from_their_data():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("epochs: 3", "unknown settings epochs; the settings are encoder,"),
+        ("epochs: 3", "unknown settings epochs; the settings are preset, encoder,"),
         ("num_train_epochs: many", "num_train_epochs must be a whole number; got 'many'"),
         ("num_train_epochs: 2.5", "num_train_epochs must be a whole number; got 2.5"),
         ("num_train_epochs: true", "num_train_epochs must be a whole number; got True"),

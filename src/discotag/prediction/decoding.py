@@ -65,16 +65,17 @@ def read_mentions(scheme: Scheme, tags: Sequence[int]) -> list[Mention]:
 
 
 def read_batch(
-    scheme: Scheme, tags: Numbers, most: int = MAX_MENTIONS, *, warn: Numbers | bool = True
+    scheme: Scheme, tags: Numbers, most: int | None = None, *, warn: Numbers | bool = True
 ) -> list[list[Mention]]:
     """Return the mentions of several tag sequences, (batch, words), as in `read_mentions`.
 
     Args:
         scheme: The scheme.
         tags: The tag sequences; padding has negative tags.
-        most: Larger mention sets are left out.
+        most: Larger mention sets are left out; by default, those of more than `MAX_MENTIONS`.
         warn: Whether to warn of those, for all sequences or for each.
     """
+    most = MAX_MENTIONS if most is None else most
     warned = np.broadcast_to(warn, len(tags)).tolist()
     # No mention extends over a word with the tag O, which is 0.
     inside = np.zeros((tags.shape[0], tags.shape[1] + 2), dtype=np.int8)

@@ -188,7 +188,8 @@ class MentionTerm(Term):
             noise = torch.empty_like(step.scores[None].expand(ROUNDS, -1, -1, -1)).exponential_()
             noise = noise.log_().neg_()
             noise[0] = 0
-            noisy = (step.scores + noise).flatten(0, 1)
+            # Scores that are not numbers have no well-formed best tags; their loss tells of them.
+            noisy = (step.scores.nan_to_num(0, 0, 0) + noise).flatten(0, 1)
             tags = step.network.layer.decode(noisy, step.mask.repeat(ROUNDS, 1))
             packed = torch.cat([tags.flatten(), lengths]).cpu().numpy()
         rows = len(step.mask)

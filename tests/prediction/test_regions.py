@@ -1,0 +1,167 @@
+"""Regions, their readings, and the choice among these, against enumeration."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from brute import Truth, all_mentions
+from discotag import Mention, Scheme
+from discotag.inference.backends import numpy_backend
+from discotag.model.calibration import Calibration
+from discotag.prediction.decoding import Decoder
+from discotag.prediction.regions import Options, find_regions
+
+SCHEMES = [
+    Scheme(("A",)),
+    Scheme(("A",), naming="semantic"),
+    Scheme(("A",), gap_mentions=True),
+    Scheme(("A", "B"), slots=1),
+]
+LENGTH = 5
+
+
+def result_of(work):
+    """Run a generator for the pipeline to its end."""
+    try:
+        while True:
+            next(work)
+    except StopIteration as end:
+        return end.value
+
+
+def some_scores(scheme, seed, scale=2.0):
+    random = np.random.default_rng(seed)
+    return (random.normal(size=(1, LENGTH, len(scheme.tags))) * scale).astype(np.float32)
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.booleans(), min_size=1, max_size=8), min_size=1, max_size=4))
+def test_regions_are_the_runs_of_uncertain_words(rows):
+    lengths = np.array([len(row) for row in rows])
+    outside = np.zeros((len(rows), lengths.max()))
+    for number, row in enumerate(rows):
+        outside[number, : len(row)] = np.where(row, 0.3, 1.0)
+    found = find_regions(outside, lengths)
+    covered = {
+        (row, word)
+        for row, start, size in zip(*found, strict=True)
+        for word in range(start, start + size)
+    }
+    uncertain = {(r, w) for r, row in enumerate(rows) for w, each in enumerate(row) if each}
+    assert covered == uncertain
+    ends = {(row, start + size) for row, start, size in zip(*found, strict=True)}
+    assert not ends & covered  # none touches the next one
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=str)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_readings_have_the_probabilities_of_enumeration(scheme, weighted):
+    for seed in range(5):
+        scores = some_scores(scheme, seed)
+        weights = None
+        if weighted:
+            weights = np.random.default_rng(seed).normal(size=len(scheme.grammar.arcs))
+            weights = weights.astype(np.float32)
+        truth = Truth(scheme, scores[0], weights)
+        wanted = {}
+        for mentions, chance in zip(
+            all_mentions(scheme, LENGTH), truth.probabilities, strict=True
+        ):
+            wanted[mentions] = wanted.get(mentions, 0.0) + chance
+        decoder = Decoder(scheme, numpy_backend, weights)
+        options = result_of(decoder.options(scores, np.array([LENGTH]), k=2000))
+        by_mention = {}
+        for each in options:
+            assert sum(chance for chance, _ in each.readings) == pytest.approx(1, abs=1e-5)
+            by_mention.update(zip(each.mentions, each.probabilities(), strict=True))
+        for mention, chance in by_mention.items():
+            exact = sum(value for mentions, value in wanted.items() if mention in mentions)
+            assert chance == pytest.approx(exact, abs=0.02)  # for what is left out as improbable
+        likely = {m for mentions in wanted for m in mentions} - by_mention.keys()
+        for mention in likely:
+            assert sum(value for mentions, value in wanted.items() if mention in mentions) < 0.05
+
+
+def test_words_that_are_certainly_outside_divide_a_sentence():
+    scheme = Scheme(("A",))
+    scores = some_scores(scheme, 3, scale=0.5)
+    scores[0, 2, 0] += 50
+    options = result_of(Decoder(scheme, numpy_backend).options(scores, np.array([LENGTH])))
+    assert [each.row for each in options] == [0, 0]
+    assert {m.end <= 2 for m in options[0].mentions} == {True}
+    assert {m.start >= 3 for m in options[1].mentions} == {True}
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.sampled_from(SCHEMES), st.integers(0, 1000), st.floats(-3, 3))
+def test_the_chosen_mentions_have_the_best_total_and_fit_the_scheme(scheme, seed, recall):
+    scores = some_scores(scheme, seed)
+    random = np.random.default_rng(seed)
+    odds = {}
+
+    def scorer(vectors, table):
+        return random.normal(size=len(table.labels)) * 2
+
+    decoder = Decoder(scheme, numpy_backend, scorer=scorer)
+    lengths = np.array([LENGTH])
+    options = result_of(decoder.options(scores, lengths))
+    random = np.random.default_rng(seed)
+    judged = result_of(decoder.judge(options, np.zeros((LENGTH, 2)), lengths))
+    for each, own in zip(options, judged, strict=True):
+        odds.update(zip(each.mentions, own, strict=True))
+    random = np.random.default_rng(seed)
+    found = result_of(decoder.choose(scores, np.zeros((LENGTH, 2)), lengths, recall)).get(0, [])
+    assert not scheme.problems(LENGTH, found)
+    wanted = []
+    for each, own in zip(options, judged, strict=True):
+        totals = [
+            np.log(chance) + sum(own[index] + recall for index in indices)
+            for chance, indices in each.readings
+        ]
+        wanted += [each.mentions[i] for i in each.readings[int(np.argmax(totals))][1]]
+    assert found == sorted(wanted)
+
+
+def test_more_recall_never_finds_fewer_mentions():
+    options = Options(
+        0,
+        [Mention("A", [(0, 1)]), Mention("A", [(0, 1), (2, 3)]), Mention("A", [(2, 3)])],
+        [(0.6, []), (0.2, [0]), (0.1, [0, 2]), (0.1, [1])],
+    )
+    numbers = [len(options.best([recall] * 3)) for recall in np.arange(-4, 4, 0.25)]
+    assert numbers == sorted(numbers)
+    assert (numbers[0], numbers[-1]) == (0, 2)
+
+
+def test_without_a_scorer_recall_alone_decides():
+    scheme = Scheme(("A",))
+    decoder = Decoder(scheme, numpy_backend)
+    lengths = np.array([LENGTH])
+    few, many = (
+        result_of(decoder.find(some_scores(scheme, 1), None, lengths, recall=recall))
+        for recall in (-20.0, 20.0)
+    )
+    assert few == {}
+    assert many[0]
+
+
+def test_scores_are_calibrated_and_those_of_a_plain_model_too():
+    scheme = Scheme(("A",))
+    scores, lengths = some_scores(scheme, 2), np.array([LENGTH])
+    plain = result_of(Decoder(scheme, numpy_backend).find(scores, None, lengths))[0]
+    calibration = Calibration(bias=-1.0, tagger=0.5)
+    modest = Decoder(scheme, numpy_backend, calibration=calibration)
+    found = result_of(modest.find(scores, None, lengths))[0]
+    assert found == plain
+    for one, other in zip(plain, found, strict=True):
+        wanted = float(calibration.probability(np.array([one.score]))[0])
+        assert other.score == pytest.approx(wanted, abs=1e-4)
+
+
+def test_no_sentence_and_no_region():
+    scheme = Scheme(("A",))
+    scores = np.zeros((2, 3, len(scheme.tags)), np.float32)
+    scores[:, :, 0] = 50
+    decoder = Decoder(scheme, numpy_backend, scorer=lambda vectors, table: 1 / 0)
+    assert result_of(decoder.choose(scores, np.zeros((6, 2)), np.array([3, 3]))) == {}
