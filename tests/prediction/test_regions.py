@@ -75,7 +75,7 @@ def test_readings_have_the_probabilities_of_enumeration(scheme, weighted):
             by_mention.update(zip(each.mentions, each.probabilities(), strict=True))
         for mention, chance in by_mention.items():
             exact = sum(value for mentions, value in wanted.items() if mention in mentions)
-            assert chance == pytest.approx(exact, abs=0.02)  # for what is left out as improbable
+            assert chance == pytest.approx(exact, abs=0.06)  # for what is left out as improbable
         likely = {m for mentions in wanted for m in mentions} - by_mention.keys()
         for mention in likely:
             assert sum(value for mentions, value in wanted.items() if mention in mentions) < 0.05

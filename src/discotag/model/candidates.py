@@ -136,14 +136,18 @@ def features(vectors: Numbers, candidates: Candidates, labels: int) -> Numbers:
     """
     number, size = len(candidates.labels), vectors.shape[1]
     found = np.zeros((number, len(Bag) * size + COUNTS + labels), dtype=np.float32)
-    if not number:
-        return found
+    means = found[:, : len(Bag) * size].reshape(number, len(Bag), size)  # a view
     sizes = np.diff(candidates.offsets, append=len(candidates.words))
-    full = np.flatnonzero(sizes)
-    sums = np.add.reduceat(vectors[candidates.words], candidates.offsets[full])
-    means = np.zeros((number * len(Bag), size), dtype=np.float32)
-    means[full] = sums / sizes[full, None]
-    found[:, : len(Bag) * size] = means.reshape(number, -1)
+    # Most bags have one word or none: there is nothing to add up.
+    single = np.flatnonzero(sizes == 1)
+    words = candidates.words[candidates.offsets[single]]
+    means[single // len(Bag), single % len(Bag)] = vectors[words]
+    several = np.flatnonzero(sizes > 1)
+    if len(several):
+        chosen = candidates.words[np.repeat(sizes > 1, sizes)]
+        counts = sizes[several]
+        sums = np.add.reduceat(vectors[chosen], np.cumsum(counts) - counts)
+        means[several // len(Bag), several % len(Bag)] = sums / counts[:, None]
     found[:, len(Bag) * size : len(Bag) * size + COUNTS] = candidates.counts
     found[np.arange(number), len(Bag) * size + COUNTS + candidates.labels] = 1
     return found

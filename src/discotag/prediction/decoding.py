@@ -19,7 +19,7 @@ from discotag.mentions import Mention
 from discotag.model.calibration import Calibration
 from discotag.model.candidates import Candidates, tabulate
 from discotag.prediction.pipeline import Work
-from discotag.prediction.regions import Options, Regions, find_regions
+from discotag.prediction.regions import CERTAIN, Options, Regions, find_regions
 from discotag.scheme import Layers, Scheme
 
 Numbers = npt.NDArray[Any]
@@ -40,7 +40,7 @@ MOST_CELLS: Final = 1 << 24
 READINGS: Final = 8
 """The number of tag sequences of a region that are looked at."""
 
-LEAST_LOG_RATIO: Final = 7.0
+LEAST_LOG_RATIO: Final = 5.0
 """Tag sequences whose score is lower than the best one's by more than this are left out."""
 
 Reading = tuple[float, list[Mention]]
@@ -267,14 +267,25 @@ class Decoder:
         of the others are scaled to add up to 1.
         """
         grammar = self.scheme.grammar
+        busy = np.arange(len(lengths))
+        if self.weights is None:
+            waiting = self.backend.fetch(self._doubt(scores, lengths))
+            yield
+            (doubt,) = waiting.wait()
+            _check(doubt)
+            busy = np.flatnonzero(doubt > -np.log(CERTAIN))
+            if not len(busy):
+                return []
+        taken, sizes = self.backend.take(scores, busy), lengths[busy]
         table, total = self.backend.marginals(
-            grammar, scores, self._mask(scores, lengths), self.weights
+            grammar, taken, self._mask(taken, sizes), self.weights
         )
         waiting = self.backend.fetch(table[:, :, 0], total)
         yield
         outside, totals = waiting.wait()
         _check(totals)
-        regions = find_regions(outside, lengths)
+        found_regions = find_regions(outside, sizes)
+        regions = found_regions._replace(rows=busy[found_regions.rows])
         found: list[Options | None] = [None] * len(regions.rows)
         jobs = []
         for numbers in _buckets(regions.sizes, k * len(self.scheme.tags)):
@@ -297,6 +308,17 @@ class Decoder:
             ):
                 found[number] = each
         return [each for each in found if each is not None]
+
+    def _doubt(self, scores: Array, lengths: Numbers) -> Array:
+        """Return a bound on -log of the probability that a sentence has no mention, (batch,).
+
+        If all tag sequences were well-formed, the tags of words would be independent, and this
+        would be exact; as some are not, those that remain are more probable. Most sentences have
+        no mention, and this is computed much faster than marginals.
+        """
+        log_odds = self.backend.TOOLS.log_sum(scores, 2) - scores[:, :, 0]
+        mask = self._mask(scores, lengths)
+        return (log_odds if mask is None else log_odds * mask).sum(1)
 
     def _read_options(self, regions: Regions, tags: Numbers, values: Numbers) -> list[Options]:
         kept = values >= values[:, :1] - LEAST_LOG_RATIO
