@@ -135,7 +135,7 @@ def _show(figures: dict[str, Any], out: Path) -> None:
         if rare["gold"] and not rare["predicted"]:
             console.print(
                 f"Note: the model finds none of the {rare['gold']} discontinuous mentions of the "
-                f"{part} data. More epochs, a higher learning_rate or --augment may help."
+                f"{part} data. More epochs, a higher learning_rate, --augment or --fold may help."
             )
     console.print(f"The model is in {out / 'model'}")
 

@@ -19,6 +19,7 @@ from discotag.training.data import (
     read_lexicon,
     read_sentences,
 )
+from discotag.training.folding import fold
 from discotag.training.settings import Settings
 from discotag.training.sources import Sources
 from discotag.training.teachers import teach
@@ -116,7 +117,9 @@ def choose(
     new: list[Sentence] = []
     if settings.augment:
         lexicon = read_lexicon(settings.lexicon)
-        new = augment(kept, scheme, settings.augment, settings.seed, lexicon)
+        new += augment(kept, scheme, settings.augment, settings.seed, lexicon)
+    if settings.fold:
+        new += fold(kept, scheme, settings.fold, settings.seed)
     return Chosen(scheme, [*kept, *new], left_out, len(new))
 
 

@@ -232,6 +232,14 @@ class Settings:
         least=0,
         most=100,
     )
+    fold: float = setting(
+        0.0,
+        "The number of new sentences for each sentence that allows it, made by folding mentions "
+        "into coordinations or unfolding coordinations.",
+        group=DATA,
+        least=0,
+        most=100,
+    )
     lexicon: str = setting(
         "",
         "A file of body parts, for augmentation and the weakly supervised objectives.",
