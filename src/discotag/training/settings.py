@@ -314,7 +314,7 @@ def describe(kind: type[Settings] = Settings) -> dict[str, Description]:
 
     Example:
         >>> describe()["learning_rate"].help
-        'The peak learning rate.'
+        'The peak learning rate of the encoder.'
     """
     return {each.name: each.metadata["description"] for each in fields(kind)}
 
