@@ -7,7 +7,7 @@ from discotag import Mention, Scheme
 from discotag.inference.gold import find_gold
 from discotag.model.config import ModelConfig
 from discotag.model.tokenizer import WordTokenizer
-from discotag.training.batching import Examples, Loader, Packed, plan
+from discotag.training.batching import Examples, Lesson, Loader, Packed, plan
 from tiny import tiny_tokenizer
 
 
@@ -75,7 +75,7 @@ def test_batches_have_the_gold_of_their_sentences():
 
 
 def test_only_taught_batches_have_teachers():
-    teacher = [np.full((n + 1, 3), 1 / 3, np.float16) for n in range(2)]
+    teacher = [Lesson(np.full((n + 1, 3), 1 / 3, np.float16), {}) for n in range(2)]
     (batch,) = Loader(_examples(2, teacher), 2, seed=1)
     assert batch["teacher"].shape == (2, 2, 3)
     assert sorted(batch["labelled"].tolist()) == [False, True]

@@ -9,11 +9,19 @@ from discotag import Mention, Scheme, Sentence
 from discotag.model.config import ModelConfig
 from discotag.model.network import Network
 from discotag.training import losses
-from discotag.training.batching import Loader
+from discotag.training.batching import Lesson, Loader
 from discotag.training.epochs import best_of
 from discotag.training.examples import make_examples
 from discotag.training.initial_network import make_network
-from discotag.training.losses import GoldTerm, Learner, TeacherTerm, Term, make_terms
+from discotag.training.losses import (
+    GoldTerm,
+    Learner,
+    MentionTerm,
+    Step,
+    TeacherTerm,
+    Term,
+    make_terms,
+)
 from discotag.training.progress import Silent
 from discotag.training.settings import LEARNING, Settings, setting
 from discotag.training.trainer import fit
@@ -151,7 +159,7 @@ def test_cross_entropy_with_teachers_is_that_of_distributions_over_sequences(enc
     teacher_scores = torch.randn(1, 4, len(scheme.tags))
     marginals = network.layer.marginals(teacher_scores)
     words = sentence("pain in my arms")
-    teacher = [marginals[0].numpy().astype(np.float16)]
+    teacher = [Lesson(marginals[0].numpy().astype(np.float16), {})]
     settings = Settings()
     examples = make_examples(network, [], settings, unlabelled=[words], teacher=teacher)
     (batch,) = Loader(examples, 1, seed=1)
@@ -176,7 +184,7 @@ def test_gold_and_teachers_are_mixed_by_weight(encoder, weight):
     network = Network.from_encoder(encoder, ModelConfig(scheme)).eval()
     torch.manual_seed(3)
     marginals = network.layer.marginals(torch.randn(1, 4, len(scheme.tags)))
-    teacher = marginals[0].numpy().astype(np.float16)
+    teacher = Lesson(marginals[0].numpy().astype(np.float16), {})
     gold = Sentence(("pain", "in", "my", "arms"), (Mention("ADR", ((0, 1), (3, 4))),))
     settings = Settings(teacher_weight=weight)
 
@@ -193,3 +201,58 @@ def test_gold_and_teachers_are_mixed_by_weight(encoder, weight):
     assert abs(of_gold - of_teacher) > 0.1
     mixed = (1 - weight) * of_gold + weight * of_teacher
     assert loss([gold], [], [teacher]) == pytest.approx(mixed, rel=1e-5)
+
+
+ARMS, SHOULDERS, PAIN = (Mention("ADR", each) for each in ([(0, 4)], [(0, 3), (5, 6)], [(0, 1)]))
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+def test_targets_of_candidates_mix_gold_and_teachers(labelled):
+    term = MentionTerm(0.25)
+    batch = {"mentions": [[ARMS], []]}
+    step = Step(None, None, None, None, batch)
+    # Two rounds of two sentences.
+    drawn = [[ARMS, PAIN], [PAIN], [PAIN], []]
+    assert term._targets(step, drawn) == [{ARMS: 1.0, PAIN: 0.0}, {PAIN: 0.0}]
+    batch |= {
+        "chances": [{ARMS: 0.5, SHOULDERS: 0.8}, {}],
+        "labelled_rows": [labelled, labelled],
+    }
+    first, second = term._targets(step, drawn)
+    weight = 0.25 if labelled else 1.0
+    wanted = {ARMS: (1 - weight) + weight * 0.5, PAIN: 0.0, SHOULDERS: weight * 0.8}
+    assert first == pytest.approx(wanted)
+    assert second == {PAIN: 0.0}
+
+
+def test_the_loss_of_the_mention_scorer_is_the_sum_over_candidates(encoder, monkeypatch):
+    """With a scorer that says 0, each candidate costs log 2."""
+    settings = Settings(encoder=str(encoder))
+    network = make_network(settings, settings.scheme(("ADR",)), 1).eval()
+    nn.init.zeros_(network.scorer.out.weight)
+    nn.init.zeros_(network.scorer.out.bias)
+    nn.init.zeros_(network.linear.weight)
+    with torch.no_grad():
+        network.linear.bias.zero_()[0] = 100.0  # no tag but O, with or without noise
+    examples = make_examples(network, SENTENCES, settings)
+    (batch,) = Loader(examples, len(SENTENCES), seed=1)
+    with torch.no_grad():
+        loss = Learner(network, [MentionTerm()])(**batch)["loss"].item()
+    gold = sum(len(each.mentions) for each in SENTENCES)
+    assert loss == pytest.approx(gold * np.log(2) / len(SENTENCES), rel=1e-5)
+
+
+def test_sentences_with_discontinuous_mentions_weigh_more(encoder):
+    settings = Settings(encoder=str(encoder), mention_scorer=0)
+    network = make_network(settings, settings.scheme(("ADR",)), 1).eval()
+
+    def loss(one, weight):
+        examples = make_examples(network, [one], settings)
+        (batch,) = Loader(examples, 1, seed=1)
+        with torch.no_grad():
+            term = GoldTerm(settings.objective, discontinuous_weight=weight)
+            return Learner(network, [term])(**batch)["loss"].item()
+
+    for each in SENTENCES:
+        factor = 5 if any(mention.discontinuous for mention in each.mentions) else 1
+        assert loss(each, 5.0) == pytest.approx(factor * loss(each, 1.0), rel=1e-5)

@@ -1,10 +1,15 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
-from discotag import Scheme
-from discotag.errors import DiscotagError
+from discotag import Scheme, load
+from discotag.errors import DiscotagError, InputError
+from discotag.export import export
+from discotag.model.network import Network
 from discotag.model.objectives import Objective
+from discotag.prediction.tagger import Tagger
 from discotag.training.callbacks import DivergedError
 from discotag.training.epochs import best_of
 from discotag.training.evaluation import evaluate, predict
@@ -13,7 +18,7 @@ from discotag.training.initial_network import make_network
 from discotag.training.losses import Learner
 from discotag.training.settings import Settings
 from discotag.training.teachers import teach
-from discotag.training.trainer import fit
+from discotag.training.trainer import fit, make_trainer
 from learnable import CROSSED, SENTENCES, learnable_encoder, sentence
 
 FAST = {"num_train_epochs": 20, "learning_rate": 5e-3, "batch_size": 2, "dropout": 0.0}
@@ -44,6 +49,68 @@ def test_every_objective_learns_by_heart(encoder, objective):
     assert predict(network, SENTENCES) == [frozenset(each.mentions) for each in SENTENCES]
     # What does not fit the scheme is still evaluated.
     assert evaluate(network, dev).all.micro.gold == 10
+
+
+def test_the_mention_scorer_learns_and_everything_is_saved(encoder, tmp_path):
+    settings = Settings(encoder=str(encoder), **FAST)
+    network = _network(settings)
+    fit(network, make_examples(network, SENTENCES, settings), SENTENCES, settings, seed=1)
+    tagger = Tagger.from_network(network)
+    odds = {True: [], False: []}
+    for each, regions in zip(SENTENCES, tagger.options(SENTENCES), strict=True):
+        for options, own in regions:
+            for mention, value in zip(options.mentions, own, strict=True):
+                odds[mention in each.mentions].append(value)
+    assert np.mean(odds[True]) > np.mean(odds[False]) + 1
+    calibration = network.config.calibration
+    assert calibration is not None
+    assert min(calibration.tagger, calibration.scorer) > 0
+    network.save_pretrained(tmp_path / "model")
+    export(tmp_path / "model", tmp_path / "exported")
+    wanted = tagger(SENTENCES)
+    for runtime in ("torch", "onnx"):
+        folder = tmp_path / ("model" if runtime == "torch" else "exported")
+        found = load(folder, runtime=runtime)(SENTENCES)
+        assert found == wanted
+        for one, other in zip(wanted, found, strict=True):
+            scores = [[m.score for m in each.mentions] for each in (one, other)]
+            assert scores[1] == pytest.approx(scores[0], abs=1e-3)
+    # An export is enough to continue from, the mention scorer included.
+    restored = Network.from_pretrained(tmp_path / "exported")
+    assert Tagger.from_network(restored)(SENTENCES) == wanted
+    (tmp_path / "exported" / "mention_scorer.onnx").unlink()
+    for runtime in ("torch", "onnx"):
+        with pytest.raises(InputError, match="mention_scorer.onnx: there is no such file"):
+            load(tmp_path / "exported", runtime=runtime)
+
+
+def test_without_a_mention_scorer_the_best_tags_are_taken(encoder):
+    settings = Settings(encoder=str(encoder), mention_scorer=0, **FAST)
+    network = _network(settings)
+    fit(network, make_examples(network, SENTENCES, settings), SENTENCES, settings, seed=1)
+    assert network.config.recall == 0
+    assert network.config.calibration is not None
+    assert network.config.calibration.scorer == 0
+    found = Tagger.from_network(network)(SENTENCES)
+    scores = Tagger.from_network(network).scores(SENTENCES)
+    for document, table in zip(found, scores, strict=True):
+        (best,) = network.layer.decode_mentions(torch.from_numpy(table)[None])
+        assert {*document.sentences[0].mentions} == best
+
+
+def test_the_encoder_and_the_layers_on_it_have_their_own_rates(encoder):
+    settings = Settings(encoder=str(encoder), **FAST | {"head_learning_rate": 0.25})
+    network = _network(settings)
+    examples = make_examples(network, SENTENCES, settings)
+    trainer = make_trainer(
+        network, examples, SENTENCES, settings, 1, folder=Path(), resumable=False
+    )
+    groups = trainer.create_optimizer().param_groups
+    rates = {id(each): group["lr"] for group in groups for each in group["params"]}
+    for name, each in network.named_parameters():
+        wanted = 5e-3 if name.startswith("encoder.") else 0.25
+        assert rates.pop(id(each)) == wanted, name
+    assert not rates
 
 
 def test_development_data_are_read_as_by_a_tagger(encoder, monkeypatch):
@@ -141,12 +208,15 @@ def test_a_student_learns_from_teachers_alone(encoder, tmp_path):
     fit(teacher, make_examples(teacher, SENTENCES, settings), SENTENCES, settings, seed=1)
     teacher.save_pretrained(tmp_path / "teacher")
     scheme = teacher.layer.scheme
-    marginals = teach([tmp_path / "teacher"] * 2, SENTENCES, scheme)
-    assert all(np.allclose(each.sum(1), 1, atol=1e-2) for each in marginals)
+    lessons = teach([tmp_path / "teacher"] * 2, SENTENCES, scheme)
+    assert all(np.allclose(each.marginals.sum(1), 1, atol=1e-2) for each in lessons)
+    for each, lesson in zip(SENTENCES, lessons, strict=True):
+        assert {*each.mentions} <= lesson.chances.keys()
+        assert all(0 <= chance <= 1 for chance in lesson.chances.values())
     student = _network(settings, seed=2)
     # One sentence has gold mentions; the others are known to the teacher alone.
     examples = make_examples(
-        student, SENTENCES[:1], settings, unlabelled=SENTENCES[1:], teacher=marginals
+        student, SENTENCES[:1], settings, unlabelled=SENTENCES[1:], teacher=lessons
     )
     assert best_of(fit(student, examples, SENTENCES, settings, seed=2)).f1 == 1.0
     with pytest.raises(DiscotagError, match="a teacher must have the scheme of the student"):

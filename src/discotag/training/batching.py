@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,18 @@ ALIGNMENT: Final = 16
 """Arrays in a buffer begin at multiples of this number of bytes."""
 
 
+class Lesson(NamedTuple):
+    """What teachers say about a sentence.
+
+    Attributes:
+        marginals: The probabilities of tags, (words, tags).
+        chances: The probabilities of the mentions that they consider.
+    """
+
+    marginals: Marginals
+    chances: Mapping[Mention, float]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Examples:
     """Sentences to learn from.
@@ -31,15 +43,14 @@ class Examples:
         golds: The gold taggings of each; of a sentence without mentions where they are not known.
         labelled: Whether the mentions of each sentence are known.
         mentions: The mentions of each sentence.
-        teacher: For each sentence, (words, tags), the probabilities that teachers give to tags; or
-            None.
+        teacher: What teachers say about each sentence; or None.
     """
 
     encoded: EncodedSentences
     golds: Sequence[Gold]
     labelled: npt.NDArray[np.bool_]
     mentions: Sequence[Sequence[Mention]]
-    teacher: Sequence[Marginals] | None = None
+    teacher: Sequence[Lesson] | None = None
 
     def __len__(self) -> int:
         return len(self.encoded)
@@ -148,17 +159,16 @@ class Batches(Dataset[Packed]):
         row, gold, group_row = self.golds.batch(mine)
         entries = {"row": row, **gold._asdict(), "group_row": group_row}
         arrays |= {f"gold_{name}": each for name, each in entries.items()}
+        others: dict[str, Any] = {"mentions": [examples.mentions[number] for number in mine]}
         if examples.teacher is not None:
             taught = [examples.teacher[number] for number in mine]
-            arrays["teacher"] = _padded(taught, arrays["mask"].shape[1])
+            marginals = [each.marginals for each in taught]
+            arrays["teacher"] = _padded(marginals, arrays["mask"].shape[1])
             arrays["labelled"] = examples.labelled[mine]
+            others["chances"] = [each.chances for each in taught]
+            others["labelled_rows"] = arrays["labelled"].tolist()
         # The gradients of processes are averaged, so a sum over sentences is divided like this.
-        return Packed(
-            arrays,
-            pin=self.pin,
-            divisor=len(numbers) / self.world,
-            mentions=[examples.mentions[number] for number in mine],
-        )
+        return Packed(arrays, pin=self.pin, divisor=len(numbers) / self.world, **others)
 
 
 def _padded(tables: Sequence[Marginals], words: int) -> Marginals:

@@ -10,7 +10,7 @@ from discotag.inference.gold import find_gold
 from discotag.lexicon import silver_slots
 from discotag.mentions import Sentence
 from discotag.model.network import Network
-from discotag.training.batching import Examples, Marginals
+from discotag.training.batching import Examples, Lesson
 from discotag.training.data import read_lexicon
 from discotag.training.settings import Settings
 
@@ -21,7 +21,7 @@ def make_examples(
     settings: Settings,
     *,
     unlabelled: Sequence[Sentence] = (),
-    teacher: Sequence[Marginals] | None = None,
+    teacher: Sequence[Lesson] | None = None,
 ) -> Examples:
     """Split sentences into subwords, and find their gold taggings under the objective.
 
@@ -30,7 +30,7 @@ def make_examples(
         sentences: Sentences that fit the scheme of the network.
         settings: The objective, and the lexicon that names slots.
         unlabelled: Sentences on which only teachers are learned from.
-        teacher: The probabilities of tags, for the sentences and then for the unlabelled ones.
+        teacher: What teachers say about the sentences, and then about the unlabelled ones.
     """
     scheme = network.layer.scheme
     objective = settings.objective

@@ -17,9 +17,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any, Final, Self
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
@@ -30,6 +32,8 @@ from discotag.model.network import Network
 from discotag.model.objectives import Objective
 from discotag.prediction.decoding import read_batch
 from discotag.training.settings import Settings
+
+Numbers = npt.NDArray[Any]
 
 ROUNDS: Final = 8
 """The number of tag sequences whose mentions are candidates in training."""
@@ -169,21 +173,53 @@ class TeacherTerm(Term):
 class MentionTerm(Term):
     """The binary cross-entropy of the mention scorer, on mentions that the network might find.
 
-    Candidates are the gold mentions and those of `ROUNDS` tag sequences: the best one, and the best
-    ones under scores with Gumbel noise, which are close to samples of the network's distribution
-    (Papandreou and Yuille 2011) and take one call of the fastest kernel.
+    Candidates are the gold mentions, those that teachers consider, and those of `ROUNDS` tag
+    sequences: the best one, and the best ones under scores with Gumbel noise, which are close to
+    samples of the network's distribution (Papandreou and Yuille 2011) and take one call of the
+    fastest kernel. The target of a candidate is whether it is gold; with teachers, this is mixed
+    with the probability that they give it.
+
+    Args:
+        teacher_weight: The share of the teachers in the targets of sentences that have gold
+            mentions; in others it is 1.
     """
+
+    def __init__(self, teacher_weight: float = 0.0) -> None:
+        super().__init__()
+        self.teacher_weight = teacher_weight
 
     @classmethod
     def from_settings(cls, settings: Settings, network: Network, *, taught: bool) -> Self | None:
         """Return the term if the network has a mention scorer."""
-        return None if network.scorer is None else cls()
+        if network.scorer is None:
+            return None
+        return cls(settings.teacher_weight if taught else 0.0)
 
     def forward(self, step: Step) -> Tensor:
         """Return the sum over the candidates of each sentence."""
-        scorer = step.network.scorer
-        assert scorer is not None
-        lengths = step.mask.sum(1)
+        network = step.network
+        assert network.scorer is not None
+        rows, width = step.mask.shape
+        tags, lengths = self._draw(step)
+        drawn = read_batch(network.layer.scheme, tags, LARGEST_SET, warn=False)
+        targets = self._targets(step, drawn)
+        table = tabulate(
+            [list(each) for each in targets],
+            lengths,
+            np.arange(rows) * width,
+            network.layer.scheme.labels,
+        )
+        scores: Tensor = network.scorer(step.vectors.flatten(0, 1), table)
+        values = np.array([value for each in targets for value in each.values()], np.float32)
+        row = np.repeat(np.arange(rows), [len(each) for each in targets])
+        wanted, place = (
+            torch.from_numpy(each).to(scores.device, non_blocking=True) for each in (values, row)
+        )
+        losses = nn.functional.binary_cross_entropy_with_logits(scores, wanted, reduction="none")
+        return scores.new_zeros(rows).index_add(0, place, losses)
+
+    def _draw(self, step: Step) -> tuple[Numbers, Numbers]:
+        """Return tag sequences, (rounds * batch, words), and the lengths of sentences."""
         with torch.no_grad():
             noise = torch.empty_like(step.scores[None].expand(ROUNDS, -1, -1, -1)).exponential_()
             noise = noise.log_().neg_()
@@ -191,35 +227,29 @@ class MentionTerm(Term):
             # Scores that are not numbers have no well-formed best tags; their loss tells of them.
             noisy = (step.scores.nan_to_num(0, 0, 0) + noise).flatten(0, 1)
             tags = step.network.layer.decode(noisy, step.mask.repeat(ROUNDS, 1))
-            packed = torch.cat([tags.flatten(), lengths]).cpu().numpy()
+            packed = torch.cat([tags.flatten(), step.mask.sum(1)]).cpu().numpy()  # one copy
         rows = len(step.mask)
-        sizes = packed[-rows:]
-        rounds = packed[:-rows].reshape(ROUNDS, rows, -1)
-        labelled = np.ones(rows, bool) if step.labelled is None else step.labelled.cpu().numpy()
-        rounds[:, ~labelled] = -1
-        different, place = np.unique(rounds.reshape(ROUNDS * rows, -1), axis=0, return_inverse=True)
-        read = read_batch(step.network.layer.scheme, different, LARGEST_SET, warn=False)
-        candidates: list[list[Mention]] = [[*each] for each in step.mentions]
-        known = [set(each) for each in step.mentions]
-        for number, each in enumerate(place.ravel().tolist()):
-            row = number % rows
-            for mention in read[each]:
-                if mention not in known[row]:
-                    known[row].add(mention)
-                    candidates[row].append(mention)
-        bases = np.arange(rows) * step.mask.shape[1]
-        table = tabulate(candidates, sizes, bases, step.network.layer.scheme.labels)
-        scores: Tensor = scorer(step.vectors.flatten(0, 1), table)
-        counts = np.array([len(each) for each in candidates])
-        golds = np.array([len(each) for each in step.mentions])
-        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        gold = within < np.repeat(golds, counts)
-        of = np.repeat(np.arange(rows), counts)
-        where = torch.from_numpy(np.stack([gold, of])).to(scores.device, non_blocking=True)
-        losses = nn.functional.binary_cross_entropy_with_logits(
-            scores, where[0].float(), reduction="none"
-        )
-        return scores.new_zeros(rows).index_add(0, where[1], losses)
+        return packed[:-rows].reshape(ROUNDS * rows, -1), packed[-rows:]
+
+    def _targets(
+        self, step: Step, drawn: Sequence[Sequence[Mention]]
+    ) -> list[dict[Mention, float]]:
+        """Return the candidates of each sentence, with what the scorer should say."""
+        found: list[dict[Mention, float]] = []
+        known = [dict.fromkeys(each, 1.0) for each in step.mentions]
+        for row, gold in enumerate(known):
+            chances, share = {}, 0.0
+            if "chances" in step.batch:
+                chances = step.batch["chances"][row]
+                share = self.teacher_weight if step.batch["labelled_rows"][row] else 1.0
+            more = dict.fromkeys(chain.from_iterable(drawn[row :: len(known)]), 0.0)
+            found.append(
+                {
+                    each: (1 - share) * gold.get(each, 0.0) + share * chances.get(each, 0.0)
+                    for each in gold | more | chances
+                }
+            )
+        return found
 
 
 TERMS: Final[list[type[Term]]] = [GoldTerm, TeacherTerm, MentionTerm]

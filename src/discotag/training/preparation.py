@@ -10,7 +10,7 @@ from discotag.mentions import Sentence
 from discotag.model.config import ModelConfig
 from discotag.scheme import Scheme
 from discotag.training.augment import augment
-from discotag.training.batching import Marginals
+from discotag.training.batching import Lesson
 from discotag.training.data import (
     LeftOut,
     balanced,
@@ -59,7 +59,7 @@ class Data:
     dev: list[Sentence]
     test: list[Sentence] | None
     unlabelled: list[Sentence] = field(default_factory=list)
-    teacher: list[Marginals] | None = None
+    teacher: list[Lesson] | None = None
 
 
 def prepare(sources: Sources, settings: Settings, continued: ModelConfig | None = None) -> Data:

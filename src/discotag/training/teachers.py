@@ -1,23 +1,26 @@
-"""Teachers: the tag probabilities of trained models, for another model to learn from."""
+"""Teachers: the probabilities that trained models give, for another model to learn from."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from discotag.errors import InputError
-from discotag.mentions import Sentence
+from discotag.mentions import Mention, Sentence
+from discotag.model.calibration import Calibration
 from discotag.prediction.loading import load
+from discotag.prediction.tagger import Tagger
 from discotag.scheme import Scheme
-from discotag.training.batching import Marginals
+from discotag.training.batching import Lesson
 
 
 def teach(
     models: Sequence[str | Path], sentences: Sequence[Sentence], scheme: Scheme
-) -> list[Marginals]:
-    """Return the probability of each tag of each word, as the mean over the teachers.
+) -> list[Lesson]:
+    """Return the probabilities of tags and mentions, as the mean over the teachers.
 
     The mean of marginals is the marginal of the mean distribution, so several teachers are the same
     as one teacher that mixes them.
@@ -27,13 +30,11 @@ def teach(
         sentences: Sentences with words.
         scheme: The scheme of the student; the teachers must have the same.
 
-    Returns:
-        For each sentence, probabilities of shape (words, tags).
-
     Raises:
         InputError: A teacher cannot be loaded, or has another scheme.
     """
     sums = [np.zeros((len(each.words), len(scheme.tags)), np.float32) for each in sentences]
+    chances: list[Counter[Mention]] = [Counter() for _ in sentences]
     for model in models:
         tagger = load(model, runtime="torch")
         if tagger.scheme != scheme:
@@ -43,4 +44,25 @@ def teach(
             )
         for total, table in zip(sums, tagger.marginals(sentences), strict=True):
             total += table
-    return [(each / len(models)).astype(np.float16) for each in sums]
+        for known, found in zip(chances, _mentions(tagger, sentences), strict=True):
+            known.update(found)
+    return [
+        Lesson(
+            (table / len(models)).astype(np.float16),
+            {mention: value / len(models) for mention, value in known.items()},
+        )
+        for table, known in zip(sums, chances, strict=True)
+    ]
+
+
+def _mentions(tagger: Tagger, sentences: Sequence[Sentence]) -> list[dict[Mention, float]]:
+    """Return the mentions that a teacher considers in each sentence, with their probabilities."""
+    calibration = tagger.config.calibration or Calibration()
+    found = []
+    for regions in tagger.options(sentences):
+        chances: dict[Mention, float] = {}
+        for options, odds in regions:
+            values = calibration.probability(np.array(options.probabilities()), np.array(odds))
+            chances.update(zip(options.mentions, values.tolist(), strict=True))
+        found.append(chances)
+    return found
