@@ -6,7 +6,9 @@ Neither library is imported with this module.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
@@ -262,20 +264,15 @@ class TorchRuntime:
         """Return scores and vectors; see `Runtime`."""
         import torch
 
-        training = self.network.training
-        if training:
-            self.network.eval()
         try:
             with (
+                self._evaluating(),
                 torch.inference_mode(),
                 torch.autocast(self._device.type, torch.bfloat16, enabled=self._autocast),
             ):
                 return self._encode(batch)
         except (RuntimeError, IndexError) as error:  # out of memory, or an id beyond an embedding
             raise _failed("PyTorch", batch.input_ids.shape, error) from None
-        finally:
-            if training:
-                self.network.train()
 
     def score_mentions(self, vectors: Array, candidates: Candidates) -> Array:
         """Return the log-odds of candidates; see `Runtime`."""
@@ -283,9 +280,21 @@ class TorchRuntime:
 
         scorer = self.network.scorer
         assert scorer is not None
-        with torch.inference_mode():
+        with self._evaluating(), torch.inference_mode():
             found = scorer(torch.as_tensor(vectors), candidates)
             return found.numpy() if self.backend is numpy_backend else found
+
+    @contextmanager
+    def _evaluating(self) -> Iterator[None]:
+        """Set the network to evaluation mode for a while, if it is being trained."""
+        training = self.network.training
+        if training:
+            self.network.eval()
+        try:
+            yield
+        finally:
+            if training:
+                self.network.train()
 
     def _encode(self, batch: Batch) -> Encoded:
         import torch
