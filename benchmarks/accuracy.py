@@ -187,10 +187,10 @@ def main() -> None:
     if not load(options.runs):
         sys.exit(f"{options.runs}: no training is finished")
     summary = summarise(options.runs)
-    print("\n".join(report(summary, markdown=options.markdown)))
     options.out.write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     if find_spec("matplotlib"):
         plot(summary, options.out.with_suffix(".png"))
+    print("\n".join(report(summary, markdown=options.markdown)))
 
 
 if __name__ == "__main__":
