@@ -598,7 +598,7 @@ def train_epoch(
     device = next(model.parameters()).device
     lengths = encoded.sentences.lengths
     model.train()
-    batches = plan(lengths[encoded.fitting], batch_size, seed, epoch)
+    batches = plan(len(encoded.fitting), batch_size, seed, epoch)
     total = torch.zeros((), device=device)
     for chosen in batches:
         numbers = longest_first(encoded.fitting[chosen], lengths)

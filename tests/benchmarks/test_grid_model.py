@@ -143,7 +143,7 @@ def test_the_command_trains_and_writes_figures(tmp_path, monkeypatch, capsys):
     corpus = write_jsonl([*SENTENCES, long], tmp_path / "corpus.jsonl")
     out = tmp_path / "result.json"
     given_ = {"encoder": learnable_encoder(tmp_path / "encoder"), "out": out, "labels": "ADR"}
-    given_ |= dict.fromkeys(("train", "dev", "test"), corpus) | {"epochs": 2, "batch-size": 1}
+    given_ |= dict.fromkeys(("train", "dev", "test"), corpus) | {"epochs": 4, "batch-size": 1}
     options = [part for name, each in given_.items() for part in (f"--{name}", str(each))]
     monkeypatch.setattr(sys, "argv", ["grid_model.py", *options])
     grid_model.main()
@@ -151,8 +151,8 @@ def test_the_command_trains_and_writes_figures(tmp_path, monkeypatch, capsys):
     result = json.loads(out.read_text("utf-8"))
     assert result["test"]["all"]["gold"] == 9
     assert result["test"] == result["dev"]
-    assert result["best_epoch"] in (1, 2)
-    assert result["losses"][1] < result["losses"][0]
+    assert 1 <= result["best_epoch"] <= 4
+    assert result["losses"][-1] < result["losses"][0]
     assert result["sentences_per_second"] > 0
     assert len(result["predictions"]) == 7
 

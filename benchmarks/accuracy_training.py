@@ -1,0 +1,289 @@
+"""One training of `accuracy.py`, in its own process.
+
+    python benchmarks/accuracy_training.py '{"job": …, "encoder": …, "epochs": …, "data": …, …}'
+
+Only packages of the extra `train` are needed if the data are files such as psytar.test.json.gz.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+import transformers
+
+import discotag
+from accuracy_jobs import CORPORA, VARIANTS, Encoder, Job, published_rate, settings_of
+from discotag.errors import DiscotagError, InputError
+from discotag.evaluation import score
+from discotag.mentions import Document, Mention, Sentence
+from discotag.prediction.regions import Judged
+from discotag.prediction.tagger import Tagger
+from discotag.training.data import count, read_sentences
+from discotag.training.epochs import best_of
+from discotag.training.evaluation import make_tagger, to_dict
+from discotag.training.examples import make_examples
+from discotag.training.initial_network import make_network
+from discotag.training.preparation import Chosen, choose
+from discotag.training.settings import Settings
+from discotag.training.trainer import fit, uses_bf16
+
+PARTS: Final = ("train", "dev", "test")
+BINS: Final = 10
+"""The number of bins of scores, of equal width, for the calibration error."""
+
+Found = Sequence[Collection[Mention]]
+"""The mentions that were found in each sentence."""
+
+
+def read_part(data: Path, corpus: str, part: str) -> list[Sentence]:
+    """Read a part of a corpus.
+
+    Args:
+        data: A folder with `{corpus}.{part}.json.gz`, lists of [words, [[label, fragments], …]], or
+            with `{corpus}/{part}.*` in any format that discotag reads.
+        corpus: The name of the corpus.
+        part: `train`, `dev` or `test`.
+
+    Raises:
+        InputError: There is no such file, or it cannot be read.
+    """
+    labels = CORPORA[corpus].labels
+    plain = data / f"{corpus}.{part}.json.gz"
+    if plain.exists():
+        with gzip.open(plain, "rt", encoding="utf-8") as stream:
+            return [
+                Sentence(
+                    words,
+                    tuple(
+                        dict.fromkeys(
+                            Mention(label, fragments)
+                            for label, fragments in mentions
+                            if not labels or label in labels
+                        )
+                    ),
+                )
+                for words, mentions in json.load(stream)
+            ]
+    files = sorted((data / corpus).glob(f"{part}.*"))
+    if not files:
+        raise InputError(f"{data}: has neither {plain.name} nor {corpus}/{part}.*")
+    return read_sentences(files[0], labels)
+
+
+def work(job: Job, encoder: Encoder, epochs: int | None, data: Path, runs: Path) -> None:
+    """Train a model, predict the test data, and write the results.
+
+    Raises:
+        DiscotagError: The settings or the data are wrong.
+    """
+    started = time.monotonic()
+    settings = settings_of(job, encoder, epochs)
+    train, dev, test = (read_part(data, job.corpus, part) for part in PARTS)
+    chosen = choose(train, settings)
+    reading = time.monotonic() - started
+    run = train_grid_model if VARIANTS[job.variant].grid else train_tagger
+    result, found = run(job, settings, chosen, dev, test)
+    result["seconds"] = {"reading": round(reading, 1), **result["seconds"]}
+    shared = {
+        "job": asdict(job),
+        "device": torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU",
+        "versions": {
+            "discotag": discotag.__version__,
+            "torch": torch.__version__,
+            "transformers": transformers.__version__,
+        },
+        "train": count(chosen.train),
+        "left_out": len(chosen.left_out),
+        "test_sentences": len(test),
+    }
+    write(runs, job.name, shared | result, test, found)
+
+
+def train_tagger(
+    job: Job,
+    settings: Settings,
+    chosen: Chosen,
+    dev: Sequence[Sentence],
+    test: Sequence[Sentence],
+) -> tuple[dict[str, Any], Found]:
+    """Train a model of discotag, and return its results and its mentions of the test data."""
+    start = time.monotonic()
+    network = make_network(settings, chosen.scheme, job.seed)
+    examples = make_examples(network, chosen.train, settings)
+    done = fit(network, examples, dev, settings, seed=job.seed)
+    trained = time.monotonic()
+    tagger = make_tagger(network.eval(), bf16=uses_bf16(settings))
+    found = tag(tagger, test)
+    result = {
+        "settings": settings.to_dict() | {"encoder": job.encoder},
+        "best_epoch": best_of(done).number,
+        "curve": [[each.loss, each.f1, each.dev["discontinuous"]["f1"]] for each in done],
+        "dev": best_of(done).dev,
+        "test": to_dict(score(test, found)),
+        "recall": tagger.config.recall,
+        "calibration": {
+            "before": calibration(test, tag(changed(tagger, calibration=None), test)),
+            "after": calibration(test, found),
+        },
+    }
+    if job.variant == "best":
+        result["decoding"], result["candidates"] = decode_otherwise(tagger, test)
+    result["seconds"] = {
+        "training": round(trained - start, 1),
+        "test": round(time.monotonic() - trained, 1),
+    }
+    return result, found
+
+
+def train_grid_model(
+    job: Job,
+    settings: Settings,
+    chosen: Chosen,
+    dev: Sequence[Sentence],
+    test: Sequence[Sentence],
+) -> tuple[dict[str, Any], Found]:
+    """Train a grid model, and return its results and its mentions of the test data."""
+    from grid_model import train_grid
+
+    given: dict[str, Any] = {
+        "epochs": settings.num_train_epochs,  # as many as `best`
+        "learning_rate": published_rate(job.encoder),
+        **VARIANTS[job.variant].settings,
+    }
+    start = time.monotonic()
+    found = train_grid(
+        settings.encoder, chosen.train, dev, test, chosen.scheme.labels, seed=job.seed, **given
+    )
+    whole = time.monotonic() - start
+    result = {
+        "settings": {"encoder": job.encoder, "seed": job.seed, **given},
+        "best_epoch": found["best_epoch"],
+        "curve": [[loss] for loss in found["losses"]],
+        "dev": found["dev"],
+        "test": found["test"],
+        "seconds": {
+            "training": round(found["seconds"], 1),
+            "test": round(whole - found["seconds"], 1),
+        },
+    }
+    return result, found["predictions"]
+
+
+def tag(tagger: Tagger, sentences: Sequence[Sentence], recall: float | None = None) -> Found:
+    """Return the mentions that a tagger finds in each sentence, with scores."""
+    documents = [Document((Sentence(each.words),)) for each in sentences]
+    return [each.sentences[0].mentions for each in tagger.tag_batch(documents, recall=recall)]
+
+
+def changed(tagger: Tagger, **changes: Any) -> Tagger:
+    """Return a tagger with the same weights and another configuration."""
+    return Tagger(replace(tagger.config, **changes), tagger.tokenizer, tagger.runtime)
+
+
+def calibration(gold: Sequence[Sentence], found: Found) -> dict[str, Any]:
+    """Return the expected calibration error of the scores of mentions, and its bins.
+
+    The error is `sum_b |right_b - scores_b| / mentions`, where `right_b` is the number of right
+    mentions in bin `b`, and `scores_b` the sum of its scores. A bin is a list of the number of its
+    mentions, `scores_b` and `right_b`, so that bins of several models can be added up.
+
+    Example:
+        >>> mention = Mention("ADR", [(0, 1)])
+        >>> found = [[mention.with_score(0.75)]] * 4
+        >>> calibration([Sentence(["sore"], [mention])] * 3 + [Sentence(["fine"])], found)["error"]
+        0.0
+    """
+    bins = np.zeros((BINS, 3))
+    for sentence, mentions in zip(gold, found, strict=True):
+        for each in mentions:
+            value = each.score or 0.0
+            place = min(int(BINS * value), BINS - 1)
+            bins[place] += 1, value, each in sentence.mentions
+    error = np.abs(bins[:, 2] - bins[:, 1]).sum() / max(1, bins[:, 0].sum())
+    return {"error": float(error), "bins": bins.round(4).tolist()}
+
+
+def decode_otherwise(
+    tagger: Tagger, test: Sequence[Sentence]
+) -> tuple[dict[str, dict[str, dict[str, float]]], dict[str, float]]:
+    """Return figures of other ways to find mentions with the same weights.
+
+    Returns:
+        The figures of `best_path`, the tags that are best without the mention scorer; `recall_0`,
+        the choice with a recall of 0; and `oracle`, the best choice with hindsight. Then the shares
+        of gold mentions among the candidates, `all` and `discontinuous`.
+    """
+    judged = tagger.options(test)
+    plain = changed(tagger, mention_scorer=0, recall=0.0, calibration=None)
+    found = {
+        "best_path": tag(plain, test),
+        "recall_0": tag(tagger, test, recall=0.0),
+        "oracle": [best_choice(*each) for each in zip(test, judged, strict=True)],
+    }
+    candidates = [
+        {mention for options, _ in regions for mention in options.mentions} for regions in judged
+    ]
+    figures = to_dict(score(test, candidates))
+    shares = {part: figures[part]["recall"] for part in ("all", "discontinuous")}
+    return {name: to_dict(score(test, each)) for name, each in found.items()}, shares
+
+
+def best_choice(sentence: Sentence, regions: Judged) -> set[Mention]:
+    """Return the mentions of the readings with the most right mentions minus wrong ones."""
+    gold = set(sentence.mentions)
+    found: set[Mention] = set()
+    for options, _ in regions:
+        readings = [{options.mentions[i] for i in indices} for _, indices in options.readings]
+        found |= max(readings, key=lambda each: len(each & gold) - len(each - gold))
+    return found
+
+
+def write(
+    runs: Path, name: str, result: dict[str, Any], test: Sequence[Sentence], found: Found
+) -> None:
+    """Write the predictions and then the figures, so that figures mean a finished training."""
+    with gzip.open(runs / f"{name}.predictions.jsonl.gz", "wt", encoding="utf-8") as stream:
+        for number, (sentence, mentions) in enumerate(zip(test, found, strict=True)):
+            if sentence.mentions or mentions:
+                gold = [[each.label, each.fragments] for each in sorted(sentence.mentions)]
+                line = {"n": number, "gold": gold, "found": [*map(plain, sorted(mentions))]}
+                print(json.dumps(line), file=stream)
+    path = runs / f"{name}.json"
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(result) + "\n", encoding="utf-8")
+    part.replace(path)
+
+
+def plain(mention: Mention) -> list[Any]:
+    """Return a predicted mention as plain data, with its score if it has one."""
+    shape = [mention.label, mention.fragments]
+    return shape if mention.score is None else [*shape, mention.score]
+
+
+def main() -> None:
+    """Do the training that the argument describes."""
+    torch.set_num_threads(1)  # many trainings share the cores
+    given = json.loads(sys.argv[1])
+    try:
+        work(
+            Job(**given["job"]),
+            Encoder(**given["encoder"]),
+            given["epochs"],
+            Path(given["data"]),
+            Path(given["runs"]),
+        )
+    except DiscotagError as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()
