@@ -30,6 +30,12 @@ def result_of(work):
         return end.value
 
 
+def options_of(decoder, scores, **more):
+    """Return the regions of a sentence and their readings, as objects."""
+    readings = result_of(decoder.readings(scores, np.array([LENGTH]), **more))
+    return [] if readings is None else [each for each, _ in readings.options()]
+
+
 def some_scores(scheme, seed, scale=2.0):
     random = np.random.default_rng(seed)
     return (random.normal(size=(1, LENGTH, len(scheme.tags))) * scale).astype(np.float32)
@@ -68,7 +74,7 @@ def test_readings_have_the_probabilities_of_enumeration(scheme, weighted):
         for mentions, chance in zip(all_mentions(scheme, LENGTH), truth.probabilities, strict=True):
             wanted[mentions] = wanted.get(mentions, 0.0) + chance
         decoder = Decoder(scheme, numpy_backend, weights)
-        options = result_of(decoder.options(scores, np.array([LENGTH]), k=2000))
+        options = options_of(decoder, scores, k=2000)
         by_mention = {}
         for each in options:
             assert sum(chance for chance, _ in each.readings) == pytest.approx(1, abs=1e-5)
@@ -85,7 +91,7 @@ def test_words_that_are_certainly_outside_divide_a_sentence():
     scheme = Scheme(("A",))
     scores = some_scores(scheme, 3, scale=0.5)
     scores[0, 2, 0] += 50
-    options = result_of(Decoder(scheme, numpy_backend).options(scores, np.array([LENGTH])))
+    options = options_of(Decoder(scheme, numpy_backend), scores)
     assert [each.row for each in options] == [0, 0]
     assert {m.end <= 2 for m in options[0].mentions} == {True}
     assert {m.start >= 3 for m in options[1].mentions} == {True}
@@ -96,18 +102,21 @@ def test_words_that_are_certainly_outside_divide_a_sentence():
 def test_the_chosen_mentions_have_the_best_total_and_fit_the_scheme(scheme, seed, recall):
     scores = some_scores(scheme, seed)
     random = np.random.default_rng(seed)
-    odds = {}
 
     def scorer(vectors, table):
         return random.normal(size=len(table.labels)) * 2
 
     decoder = Decoder(scheme, numpy_backend, scorer=scorer)
     lengths = np.array([LENGTH])
-    options = result_of(decoder.options(scores, lengths))
-    random = np.random.default_rng(seed)
-    judged = result_of(decoder.judge(options, np.zeros((LENGTH, 2)), lengths))
-    for each, own in zip(options, judged, strict=True):
-        odds.update(zip(each.mentions, own, strict=True))
+    readings = result_of(decoder.readings(scores, lengths))
+    options, judged = [], []
+    if readings is not None:
+        random = np.random.default_rng(seed)
+        odds = result_of(decoder.judge(readings, np.zeros((LENGTH, 2)), lengths))
+        for each, candidates in readings.options():
+            options.append(each)
+            judged.append(odds[candidates].tolist())
+            assert each.probabilities() == pytest.approx(readings.candidate_chances[candidates])
     random = np.random.default_rng(seed)
     found = result_of(decoder.choose(scores, np.zeros((LENGTH, 2)), lengths, recall)).get(0, [])
     assert not scheme.problems(LENGTH, found)

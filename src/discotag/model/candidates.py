@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discotag.mentions import Mention
+from discotag.model.tokenizer import ranges
 
 Indices = npt.NDArray[np.int64]
 Numbers = npt.NDArray[Any]
@@ -83,43 +84,64 @@ def tabulate(
     listed = [(row, mention) for row, each in enumerate(mentions) for mention in each]
     fragments = np.array(
         [
-            (index, row, start, end)
-            for index, (row, mention) in enumerate(listed)
+            (index, start, end)
+            for index, (_, mention) in enumerate(listed)
             for start, end in mention.fragments
         ],
         dtype=np.int64,
-    ).reshape(-1, 4)
-    index, rows, starts, ends = fragments.T
-    base = bases[rows]
+    ).reshape(-1, 3)
+    rows = np.array([row for row, _ in listed], dtype=np.int64)
+    label = np.array([number[mention.label] for _, mention in listed], dtype=np.int64)
+    index, starts, ends = fragments.T
+    return tabulate_fragments(index, starts, ends, lengths[rows], bases[rows], label)
+
+
+def tabulate_fragments(
+    index: Indices,
+    starts: Indices,
+    ends: Indices,
+    lengths: Indices,
+    bases: Indices,
+    labels: Indices,
+) -> Candidates:
+    """Return candidates as arrays; see `tabulate`.
+
+    Args:
+        index: (fragments,), the candidate of each fragment, in order.
+        starts: (fragments,), its first word.
+        ends: (fragments,), one past its last word.
+        lengths: (candidates,), the number of words of the sentence of each candidate.
+        bases: (candidates,), the index of the first word of that sentence in the vectors.
+        labels: (candidates,), the index of the label of each candidate.
+    """
+    base = bases[index]
     follows = index[1:] == index[:-1]
     first, last = np.r_[True, ~follows][: len(index)], np.r_[~follows, True][: len(index)]
     before, after = np.flatnonzero(~last), np.flatnonzero(~first)
-    begins, stops, home = starts[first], ends[last], base[first]
-    every = np.arange(len(listed))
-    left, right = begins > 0, stops < lengths[rows[first]]
-    gap_words, gap_of = _ranges(base[before] + ends[before], starts[after] - ends[before])
-    mention_words, fragment_of = _ranges(base + starts, ends - starts)
+    begins, stops = starts[first], ends[last]
+    every = np.arange(len(labels))
+    left, right = begins > 0, stops < lengths
+    sizes, gaps = ends - starts, starts[after] - ends[before]
     parts: list[tuple[Bag, Indices, Indices]] = [
-        (Bag.FIRST, every, home + begins),
-        (Bag.LAST, every, home + stops - 1),
-        (Bag.WORDS, index[fragment_of], mention_words),
-        (Bag.GAP, index[before][gap_of], gap_words),
-        (Bag.BEFORE, every[left], (home + begins - 1)[left]),
-        (Bag.AFTER, every[right], (home + stops)[right]),
+        (Bag.FIRST, every, bases + begins),
+        (Bag.LAST, every, bases + stops - 1),
+        (Bag.WORDS, np.repeat(index, sizes), ranges(base + starts, sizes)),
+        (Bag.GAP, np.repeat(index[before], gaps), ranges((base + ends)[before], gaps)),
+        (Bag.BEFORE, every[left], (bases + begins - 1)[left]),
+        (Bag.AFTER, every[right], (bases + stops)[right]),
         (Bag.LEAVING, index[before], (base + ends - 1)[before]),
         (Bag.ENTERING, index[after], (base + starts)[after]),
     ]
     bags = np.concatenate([candidate * len(Bag) + bag for bag, candidate, _ in parts])
     words = np.concatenate([each for _, _, each in parts])
-    sizes = np.bincount(bags, minlength=len(listed) * len(Bag))
-    gaps = np.bincount(index, minlength=len(listed)) - 1
-    by_bag = sizes.reshape(-1, len(Bag))
-    counts = np.stack([by_bag[:, Bag.WORDS], by_bag[:, Bag.GAP], gaps], 1)
+    by_bag = np.bincount(bags, minlength=len(labels) * len(Bag)).reshape(-1, len(Bag))
+    number = np.bincount(index, minlength=len(labels)) - 1
+    counts = np.stack([by_bag[:, Bag.WORDS], by_bag[:, Bag.GAP], number], 1)
     return Candidates(
         words[np.argsort(bags, kind="stable")],
-        np.cumsum(sizes) - sizes,
-        np.concatenate([np.log1p(counts), gaps[:, None] > 0], 1).astype(np.float32),
-        np.array([number[mention.label] for _, mention in listed], dtype=np.int64),
+        np.cumsum(by_bag) - by_bag.ravel(),
+        np.concatenate([np.log1p(counts), number[:, None] > 0], 1).astype(np.float32),
+        labels,
     )
 
 
@@ -151,9 +173,3 @@ def features(vectors: Numbers, candidates: Candidates, labels: int) -> Numbers:
     found[:, len(Bag) * size : len(Bag) * size + COUNTS] = candidates.counts
     found[np.arange(number), len(Bag) * size + COUNTS + candidates.labels] = 1
     return found
-
-
-def _ranges(starts: Indices, sizes: Indices) -> tuple[Indices, Indices]:
-    """Return the numbers of all ranges, and the index of the range of each."""
-    of = np.repeat(np.arange(len(sizes)), sizes)
-    return (starts - np.cumsum(sizes) + sizes)[of] + np.arange(len(of)), of

@@ -166,13 +166,13 @@ class EncodedSentences:
         """Return these sentences as a batch, padded to the longest."""
         chosen = np.asarray(numbers, dtype=np.int64)
         heights, lengths = self.heights[chosen], self.lengths[chosen]
-        rows = _ranges(self.first_windows[chosen], heights)
+        rows = ranges(self.first_windows[chosen], heights)
         sizes = self.window_sizes[rows]
         input_ids = np.full((len(rows), sizes.max(initial=0)), self.pad_id, dtype=np.int64)
         there = np.arange(input_ids.shape[1]) < sizes[:, None]
-        input_ids[there] = self.subwords[_ranges(self.window_starts[rows], sizes)]
+        input_ids[there] = self.subwords[ranges(self.window_starts[rows], sizes)]
         mask = np.arange(lengths.max(initial=0)) < lengths[:, None]
-        words = _ranges(self.first_words[chosen], lengths)
+        words = ranges(self.first_words[chosen], lengths)
         windows = self.word_windows[words] + np.repeat(np.cumsum(heights) - heights, lengths)
         return Batch(chosen, lengths, sizes, input_ids, mask, windows, self.word_positions[words])
 
@@ -307,7 +307,7 @@ class WordTokenizer:
         numbers, known = self._look_up(words)
         sizes = known.sizes[numbers]
         # An unknown subword at the end, for empty sentences if there are no special subwords.
-        subwords = known.subwords[_ranges(known.starts[numbers], sizes)]
+        subwords = known.subwords[ranges(known.starts[numbers], sizes)]
         subwords = np.append(subwords, self.unknown_id)
         first_words, firsts = _starts(lengths), _starts(sizes)
         starts = firsts[first_words]  # where each sentence begins in the subwords
@@ -348,7 +348,7 @@ class WordTokenizer:
         before, after = len(self.before), len(self.after)
         window_starts = _starts(sizes + before + after)
         joined = np.empty(window_starts[-1], dtype=np.int64)
-        joined[_ranges(window_starts[:-1] + before, sizes)] = subwords[_ranges(begins, sizes)]
+        joined[ranges(window_starts[:-1] + before, sizes)] = subwords[ranges(begins, sizes)]
         joined[window_starts[:-1, None] + np.arange(before)] = self.before
         joined[window_starts[1:, None] - after + np.arange(after)] = self.after
         return joined, window_starts
@@ -408,11 +408,11 @@ def _starts(sizes: Indices) -> Indices:
     return starts
 
 
-def _ranges(starts: Indices, sizes: Indices) -> Indices:
+def ranges(starts: Indices, sizes: Indices) -> Indices:
     """Return the concatenation of ranges that begin at `starts` and have these sizes.
 
     Example:
-        >>> _ranges(np.array([5, 0]), np.array([2, 3])).tolist()
+        >>> ranges(np.array([5, 0]), np.array([2, 3])).tolist()
         [5, 6, 0, 1, 2]
     """
     ends = np.cumsum(sizes)

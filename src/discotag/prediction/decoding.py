@@ -17,9 +17,10 @@ from discotag.inference.gold import collate_gold, find_gold, gold_scores
 from discotag.inference.toolbox import Array
 from discotag.mentions import Mention
 from discotag.model.calibration import Calibration
-from discotag.model.candidates import Candidates, tabulate
+from discotag.model.candidates import Candidates
 from discotag.prediction.pipeline import Work
-from discotag.prediction.regions import CERTAIN, Options, Regions, find_regions
+from discotag.prediction.readings import Catalogue, Readings
+from discotag.prediction.regions import CERTAIN, find_regions
 from discotag.scheme import Layers, Scheme
 
 Numbers = npt.NDArray[Any]
@@ -148,6 +149,7 @@ class Decoder:
         self.weights = weights
         self.scorer = scorer
         self.calibration = calibration
+        self._catalogue = Catalogue(self._read)
 
     def find(
         self,
@@ -184,37 +186,27 @@ class Decoder:
             InputError: If scores are not finite.
         """
         found: dict[int, list[Mention]] = {}
-        options = yield from self.options(scores, lengths)
-        judged = yield from self.judge(options, vectors, lengths)
-        chosen: list[tuple[int, Mention]] = []
-        chances, odds = [], []
-        for each, own in zip(options, judged, strict=True):
-            best = each.best([value + recall for value in own])
-            if best:
-                sums = each.probabilities()
-                for index in best:
-                    chosen.append((each.row, each.mentions[index]))
-                    chances.append(sums[index])
-                    odds.append(own[index])
-        values = self._calibrated(np.array(chances), np.array(odds))
-        for (row, mention), value in zip(chosen, values, strict=True):
-            found.setdefault(row, []).append(mention.with_score(value))
+        readings = yield from self.readings(scores, lengths)
+        if readings is None:
+            return found
+        odds = yield from self.judge(readings, vectors, lengths)
+        chosen = readings.best(odds + recall)
+        values = self._calibrated(readings.candidate_chances[chosen], odds[chosen])
+        rows = readings.regions.rows[readings.candidate_region[chosen]]
+        for candidate, row, value in zip(chosen.tolist(), rows.tolist(), values, strict=True):
+            mention = readings.mention(candidate).with_score(value)
+            found.setdefault(row, []).append(mention)
         return {row: sorted(mentions) for row, mentions in found.items()}
 
-    def judge(
-        self, options: Sequence[Options], vectors: Array | None, lengths: Numbers
-    ) -> Work[list[list[float]]]:
-        """Find the mention scorer's log-odds of the mentions of each region; 0 without a scorer."""
-        if self.scorer is None or not options:
-            return [[0.0] * len(each.mentions) for each in options]
-        rows = np.array([each.row for each in options])
-        bases = (np.cumsum(lengths) - lengths)[rows]
-        mentions = [each.mentions for each in options]
-        table = tabulate(mentions, lengths[rows], bases, self.scheme.labels)
+    def judge(self, readings: Readings, vectors: Array | None, lengths: Numbers) -> Work[Numbers]:
+        """Find the mention scorer's log-odds of candidates, (candidates,); 0 without a scorer."""
+        number = len(readings.candidate_region)
+        if self.scorer is None or not number:
+            return np.zeros(number)
+        table = readings.table(lengths, self.scheme.labels)
         waiting = self.backend.fetch(self.scorer(vectors, table))
         yield
-        listed = iter(waiting.wait()[0].tolist())
-        return [[next(listed) for _ in each] for each in mentions]
+        return np.asarray(waiting.wait()[0], dtype=np.float64)
 
     def _calibrated(self, chances: Numbers, odds: Numbers | None = None) -> list[float]:
         if self.calibration is not None:
@@ -260,11 +252,17 @@ class Decoder:
             found = [[each.with_score(next(listed)) for each in mentions] for mentions in found]
         return dict(zip(rows.tolist(), found, strict=True))
 
-    def options(self, scores: Array, lengths: Numbers, k: int = READINGS) -> Work[list[Options]]:
+    def readings(self, scores: Array, lengths: Numbers, k: int = READINGS) -> Work[Readings | None]:
         """Find the regions of each sentence that may have mentions, and their k best readings.
 
         Readings that are much less probable than the best one are left out, and the probabilities
         of the others are scaled to add up to 1.
+
+        Returns:
+            The readings; None if there is no region.
+
+        Raises:
+            InputError: If scores are not finite.
         """
         grammar = self.scheme.grammar
         busy = np.arange(len(lengths))
@@ -275,7 +273,7 @@ class Decoder:
             _check(doubt)
             busy = np.flatnonzero(doubt > -np.log(CERTAIN))
             if not len(busy):
-                return []
+                return None
         taken, sizes = self.backend.take(scores, busy), lengths[busy]
         table, total = self.backend.marginals(
             grammar, taken, self._mask(taken, sizes), self.weights
@@ -286,7 +284,6 @@ class Decoder:
         _check(totals)
         found_regions = find_regions(outside, sizes)
         regions = found_regions._replace(rows=busy[found_regions.rows])
-        found: list[Options | None] = [None] * len(regions.rows)
         jobs = []
         for numbers in _buckets(regions.sizes, k * len(self.scheme.tags)):
             some = regions.taken(numbers)
@@ -298,16 +295,30 @@ class Decoder:
             tags, values = self.backend.k_best(grammar, taken, mask, self.weights, k)
             jobs.append((numbers, self.backend.fetch(tags, values)))
         if not jobs:
-            return []
+            return None
         yield
-        for numbers, fetched in jobs:
-            for number, each in zip(
-                numbers.tolist(),
-                self._read_options(regions.taken(numbers), *fetched.wait()),
-                strict=True,
-            ):
-                found[number] = each
-        return [each for each in found if each is not None]
+        if self._catalogue.is_full:
+            self._catalogue = Catalogue(self._read)
+        parts = [
+            self._found(self._catalogue, numbers, *fetched.wait()) for numbers, fetched in jobs
+        ]
+        region, sets, chances = map(np.concatenate, zip(*parts, strict=True))
+        return Readings.make(regions, self._catalogue, region, sets, chances)
+
+    def _read(self, tags: Numbers, warn: Numbers) -> list[list[Mention]]:
+        return read_batch(self.scheme, tags, warn=warn)
+
+    def _found(
+        self, catalogue: Catalogue, numbers: Numbers, tags: Numbers, values: Numbers
+    ) -> tuple[Numbers, Numbers, Numbers]:
+        """Return the region, the set of mentions and the probability of each reading."""
+        kept = values >= values[:, :1] - LEAST_LOG_RATIO
+        shares = np.exp(values - values[:, :1]) * kept
+        shares /= shares.sum(1, keepdims=True)
+        most_probable = np.zeros_like(kept)
+        most_probable[:, 0] = True
+        sets = catalogue.find(tags[kept], most_probable[kept])
+        return np.repeat(numbers, kept.sum(1)), sets, shares[kept]
 
     def _doubt(self, scores: Array, lengths: Numbers) -> Array:
         """Return a bound on -log of the probability that a sentence has no mention, (batch,).
@@ -319,29 +330,6 @@ class Decoder:
         log_odds = self.backend.TOOLS.log_sum(scores, 2) - scores[:, :, 0]
         mask = self._mask(scores, lengths)
         return (log_odds if mask is None else log_odds * mask).sum(1)
-
-    def _read_options(self, regions: Regions, tags: Numbers, values: Numbers) -> list[Options]:
-        kept = values >= values[:, :1] - LEAST_LOG_RATIO
-        shares = np.exp(values - values[:, :1]) * kept
-        shares /= shares.sum(1, keepdims=True)
-        different, place = np.unique(tags[kept], axis=0, return_inverse=True)
-        best = np.zeros(len(different), dtype=bool)  # of the most probable readings only
-        best[place.ravel()[np.cumsum(kept.sum(1)) - kept.sum(1)]] = True
-        read = read_batch(self.scheme, different, warn=best)
-        found = []
-        entries = iter(zip(place.ravel().tolist(), shares[kept].tolist(), strict=True))
-        for row, start, number in zip(
-            regions.rows.tolist(), regions.starts.tolist(), kept.sum(1).tolist(), strict=True
-        ):
-            index: dict[Mention, int] = {}
-            readings: dict[tuple[int, ...], float] = {}
-            for _ in range(number):
-                which, share = next(entries)
-                here = tuple(index.setdefault(each, len(index)) for each in read[which])
-                readings[here] = readings.get(here, 0.0) + share
-            mentions = [each.shifted(start) for each in index] if start else list(index)
-            found.append(Options(row, mentions, [(v, list(key)) for key, v in readings.items()]))
-        return found
 
     def alternatives(self, scores: Array, lengths: Numbers, k: int) -> Work[list[list[Reading]]]:
         """Find the k most probable readings of each sentence, best first.

@@ -311,11 +311,12 @@ class Tagger:
         """
 
         def work(decoder: Decoder, encoded: Encoded, lengths: Numbers) -> Work[list[Judged]]:
-            options = yield from decoder.options(encoded.scores, lengths)
-            judged = yield from decoder.judge(options, encoded.vectors, lengths)
             found: list[Judged] = [[] for _ in lengths]
-            for each, odds in zip(options, judged, strict=True):
-                found[each.row].append((each, odds))
+            readings = yield from decoder.readings(encoded.scores, lengths)
+            if readings is not None:
+                odds = yield from decoder.judge(readings, encoded.vectors, lengths)
+                for options, candidates in readings.options():
+                    found[options.row].append((options, odds[candidates].tolist()))
             return found
 
         portion = _Portion[Judged]([Document((each,)) for each in sentences])

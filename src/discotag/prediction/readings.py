@@ -1,0 +1,232 @@
+"""Readings of regions as arrays, so that choosing among them takes few steps of Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from discotag.mentions import Mention
+from discotag.model.candidates import Candidates, tabulate_fragments
+from discotag.model.tokenizer import ranges
+from discotag.prediction.regions import Options, Regions
+
+Indices = npt.NDArray[np.int64]
+Numbers = npt.NDArray[Any]
+
+SHORT: Final = 16
+"""The most words of tag sequences that are kept in a catalogue."""
+
+MOST_KEPT: Final = 1 << 16
+"""The most mentions and tag sequences of a catalogue that is used again."""
+
+Read = Callable[[Numbers, npt.NDArray[np.bool_]], Sequence[Sequence[Mention]]]
+"""Returns the mentions of tag sequences; takes whether to warn if some are left out."""
+
+
+class Catalogue:
+    """The mentions of tag sequences by number, so that each sequence is read once.
+
+    Positions are counted from the first word of a sequence.
+
+    Args:
+        read: Returns the mentions of tag sequences.
+
+    Attributes:
+        mentions: The mentions, by number.
+        sets: The numbers of the mentions of each set of mentions.
+    """
+
+    def __init__(self, read: Read) -> None:
+        self.mentions: list[Mention] = []
+        self.sets: list[tuple[int, ...]] = []
+        self._read = read
+        self._mention_numbers: dict[Mention, int] = {}
+        self._set_numbers: dict[tuple[int, ...], int] = {}
+        self._known: dict[bytes, int] = {}
+
+    @property
+    def is_full(self) -> bool:
+        """Whether a new catalogue should be used, to save memory."""
+        return max(len(self.mentions), len(self._known)) > MOST_KEPT
+
+    def find(self, tags: Numbers, warn: npt.NDArray[np.bool_]) -> Indices:
+        """Return the number of the set of mentions of each tag sequence, (sequences,).
+
+        Args:
+            tags: (sequences, words); padding has negative tags.
+            warn: Whether to warn if mentions of a sequence are left out.
+        """
+        rows = np.ascontiguousarray(tags, dtype=np.int16)
+        keys = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
+        different, first, place = np.unique(keys, return_index=True, return_inverse=True)
+        names = [each.tobytes() for each in different]
+        found = [self._known.get(name, -1) for name in names]
+        new = [number for number, each in enumerate(found) if each < 0]
+        if new:
+            warned = np.zeros(len(different), dtype=bool)
+            warned[place[warn]] = True
+            for number, mentions in zip(
+                new, self._read(rows[first[new]], warned[new]), strict=True
+            ):
+                found[number] = self._number_of(mentions)
+                if rows.shape[1] <= SHORT:
+                    self._known[names[number]] = found[number]
+        return np.array(found, dtype=np.int64)[place.ravel()]
+
+    def _number_of(self, mentions: Sequence[Mention]) -> int:
+        numbers = []
+        for each in mentions:
+            number = self._mention_numbers.setdefault(each, len(self.mentions))
+            if number == len(self.mentions):
+                self.mentions.append(each)
+            numbers.append(number)
+        members = tuple(sorted(numbers))
+        found = self._set_numbers.setdefault(members, len(self.sets))
+        if found == len(self.sets):
+            self.sets.append(members)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Readings:
+    """The readings of the regions of a batch.
+
+    Candidates are the mentions of the readings, region by region. An entry is a candidate in a
+    reading.
+
+    Attributes:
+        regions: The regions.
+        catalogue: The mentions, whose positions are counted from the first word of a region.
+        region: (readings,), the region of each reading, ascending.
+        chances: (readings,), the probabilities of readings; those of a region add up to 1.
+        entry_reading: (entries,), the reading of each entry.
+        entry_candidate: (entries,), the candidate of each entry.
+        candidate_region: (candidates,), the region of each candidate.
+        candidate_mention: (candidates,), its number in the catalogue.
+    """
+
+    regions: Regions
+    catalogue: Catalogue
+    region: Indices
+    chances: Numbers
+    entry_reading: Indices
+    entry_candidate: Indices
+    candidate_region: Indices
+    candidate_mention: Indices
+
+    @classmethod
+    def make(
+        cls,
+        regions: Regions,
+        catalogue: Catalogue,
+        region: Indices,
+        sets: Indices,
+        chances: Numbers,
+    ) -> Readings:
+        """Return readings; those of a region with the same mentions are added up.
+
+        Args:
+            regions: The regions.
+            catalogue: The catalogue.
+            region: The region of each reading, in any order.
+            sets: The number of the set of its mentions.
+            chances: Its probability.
+        """
+        keys, place = np.unique(region * len(catalogue.sets) + sets, return_inverse=True)
+        chances = np.bincount(place.ravel(), chances, len(keys))
+        region, sets = np.divmod(keys, max(1, len(catalogue.sets)))
+        different, which = np.unique(sets, return_inverse=True)
+        members = [catalogue.sets[number] for number in different.tolist()]
+        counts = np.array([len(each) for each in members], dtype=np.int64)
+        flat = np.array([number for each in members for number in each], dtype=np.int64)
+        sizes, starts = counts[which], (np.cumsum(counts) - counts)[which]
+        reading = np.repeat(np.arange(len(keys)), sizes)
+        mention = flat[ranges(starts, sizes)]
+        number = max(1, len(catalogue.mentions))
+        candidates, candidate = np.unique(region[reading] * number + mention, return_inverse=True)
+        candidate_region, candidate_mention = np.divmod(candidates, number)
+        return cls(
+            regions,
+            catalogue,
+            region,
+            chances,
+            reading,
+            candidate.ravel(),
+            candidate_region,
+            candidate_mention,
+        )
+
+    @cached_property
+    def candidate_chances(self) -> Numbers:
+        """The probability of each candidate: the sum over the readings that have it."""
+        weights = self.chances[self.entry_reading]
+        found: Numbers = np.bincount(self.entry_candidate, weights, len(self.candidate_region))
+        return found
+
+    def table(self, lengths: Indices, labels: Sequence[str]) -> Candidates:
+        """Return the candidates as a mention scorer reads them.
+
+        Args:
+            lengths: The number of words of each sentence of the batch.
+            labels: The labels of the scheme.
+        """
+        different, which = np.unique(self.candidate_mention, return_inverse=True)
+        mentions = [self.catalogue.mentions[number] for number in different.tolist()]
+        counts = np.array([len(each.fragments) for each in mentions], dtype=np.int64)
+        fragments = np.array([each for mention in mentions for each in mention.fragments])
+        index = {label: number for number, label in enumerate(labels)}
+        label = np.array([index[each.label] for each in mentions], dtype=np.int64)
+        sizes, firsts = counts[which], (np.cumsum(counts) - counts)[which]
+        of = np.repeat(np.arange(len(which)), sizes)
+        chosen = fragments.reshape(-1, 2)[ranges(firsts, sizes)]
+        starts, ends = (chosen + self.regions.starts[self.candidate_region][of, None]).T
+        rows = self.regions.rows[self.candidate_region]
+        bases = np.cumsum(lengths) - lengths
+        return tabulate_fragments(of, starts, ends, lengths[rows], bases[rows], label[which])
+
+    def best(self, gains: Numbers) -> Indices:
+        """Return the candidates of the best reading of each region.
+
+        The best reading has the highest log-probability plus gains.
+
+        Args:
+            gains: (candidates,), what each candidate adds.
+        """
+        sums = np.bincount(self.entry_reading, gains[self.entry_candidate], len(self.region))
+        totals = np.log(self.chances) + sums
+        order = np.lexsort((totals, self.region))
+        last = np.append(np.diff(self.region[order]) > 0, True)[: len(order)]
+        chosen = np.zeros(len(order), dtype=bool)
+        chosen[order[last]] = True
+        return self.entry_candidate[chosen[self.entry_reading]]
+
+    def mention(self, candidate: int) -> Mention:
+        """Return a candidate, with positions in its sentence."""
+        start = int(self.regions.starts[self.candidate_region[candidate]])
+        return self.catalogue.mentions[int(self.candidate_mention[candidate])].shifted(start)
+
+    def options(self) -> list[tuple[Options, Indices]]:
+        """Return the readings of each region as objects, with the numbers of its candidates."""
+        every = range(len(self.regions.rows) + 1)
+        firsts = np.searchsorted(self.candidate_region, every).tolist()
+        begins = np.searchsorted(self.region, every).tolist()
+        entries = np.searchsorted(self.entry_reading, range(len(self.region) + 1)).tolist()
+        found = []
+        for number, row in enumerate(self.regions.rows.tolist()):
+            first, end = firsts[number], firsts[number + 1]
+            readings = [
+                (
+                    float(self.chances[each]),
+                    (self.entry_candidate[entries[each] : entries[each + 1]] - first).tolist(),
+                )
+                for each in range(begins[number], begins[number + 1])
+            ]
+            readings.sort(key=lambda each: -each[0])
+            mentions = [self.mention(each) for each in range(first, end)]
+            found.append((Options(row, mentions, readings), np.arange(first, end)))
+        return found
