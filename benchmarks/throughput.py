@@ -4,8 +4,9 @@
 
 Without a model, the encoder has the size of DeBERTa-v3-base or MPNet and random weights, and a bias
 that lets it find mentions in about as many sentences as a trained one does. In the same run: the
-encoder alone, and a plain pipeline of a Hugging Face model and pytorch-crf. Prints a table and
-writes benchmarks/results/throughput-DEVICE.json.
+encoder alone, a plain pipeline of a Hugging Face model and pytorch-crf, and, if the model has a
+mention scorer, the same model without it. Prints a table and writes
+benchmarks/results/throughput-DEVICE.json.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import json
 import platform
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
@@ -121,6 +123,12 @@ def encoder_alone(tagger: Tagger, sentences: Sequence[Sentence]) -> Callable[[],
     return run
 
 
+def without_scorer(tagger: Tagger) -> Tagger:
+    """Return the plain tagger of a model: it takes the best tags of each sentence."""
+    config = replace(tagger.config, mention_scorer=0, recall=0.0, calibration=None)
+    return Tagger(config, tagger.tokenizer, tagger.runtime)
+
+
 def plain_pipeline(tagger: Tagger, sentences: Sequence[Sentence]) -> Callable[[], None] | None:
     """Return what people write without discotag: a Hugging Face model with pytorch-crf."""
     try:
@@ -194,6 +202,10 @@ def main() -> None:
     measured["words in, mentions without probabilities out"] = size / best(
         lambda: tagger.tag_batch(documents, probabilities=False), given.repeat, given.device
     )
+    if tagger.config.mention_scorer:
+        measured["the same without its mention scorer"] = size / best(
+            lambda: without_scorer(tagger).tag_batch(documents), given.repeat, given.device
+        )
     measured["encoder alone, the same batches"] = size / best(
         encoder_alone(tagger, sentences), given.repeat, given.device
     )
