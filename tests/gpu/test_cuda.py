@@ -119,15 +119,17 @@ def test_large_scores_and_long_sentences_stay_finite():
 WORDS = "i had pain in my arms and shoulders knees swollen stiff hurt was bad no sleep".split()
 
 
-@pytest.fixture(scope="module", params=["structural", "semantic, arc weights"])
+@pytest.fixture(scope="module", params=["structural", "semantic, arc weights", "mention scorer"])
 def taggers(request, tmp_path_factory):
     """Return taggers of one network: on the CPU, and on the GPU in float32 and in bfloat16."""
     folder = tmp_path_factory.mktemp("tiny")
-    structural = request.param == "structural"
-    scheme = Scheme(("A", "B"), naming="structural" if structural else "semantic")
-    tiny_network(folder, scheme, window=64, overlap=16, arc_weights=not structural).save_pretrained(
-        folder
+    semantic = request.param.startswith("semantic")
+    scheme = Scheme(("A", "B"), naming="semantic" if semantic else "structural")
+    scorer = 16 if request.param == "mention scorer" else 0
+    network = tiny_network(
+        folder, scheme, window=64, overlap=16, arc_weights=semantic, mention_scorer=scorer
     )
+    network.save_pretrained(folder)
     cpu = Tagger.from_network(Network.from_pretrained(folder), "cpu")
     network = Network.from_pretrained(folder)
     exact = Tagger(network.config, network.tokenizer, TorchRuntime(network, "cuda", half=False))
