@@ -54,6 +54,11 @@ def test_it_is_part_of_the_configuration():
     ("key", "value", "message"),
     [
         ("calibration", {"bias": "much"}, "the configuration's calibration: bias must be a number"),
+        (
+            "calibration",
+            {"bias": 10**400},
+            "the configuration's calibration: bias must be a number",
+        ),
         ("calibration", {"slope": 1.0}, "the configuration's calibration: .*slope"),
         ("calibration", 3, "the configuration's calibration"),
         ("recall", "high", "recall must be between -20 and 20, got 'high'"),
@@ -66,3 +71,10 @@ def test_a_bad_configuration_gets_one_line(key, value, message):
     data = ModelConfig(Scheme(("A",))).to_dict() | {key: value}
     with pytest.raises(ConfigError, match=message):
         ModelConfig.from_dict(data)
+
+
+def test_extreme_log_odds_raise_no_warning():
+    with np.errstate(all="raise"):
+        found = Calibration(0.0, 1.0, 3.0).probability(np.array([1e-9, 1.0]), np.array([-1e6, 1e6]))
+        fit_calibration(np.array([0.5, 0.5]), np.array([True, False]), np.array([1e6, -1e6]))
+    assert found == pytest.approx([0, 1], abs=1e-9)

@@ -7,8 +7,11 @@ from hypothesis import strategies as st
 
 from brute import Truth, all_mentions
 from discotag import Mention, Scheme
+from discotag.errors import InputError
 from discotag.inference.backends import numpy_backend
 from discotag.model.calibration import Calibration
+from discotag.model.candidates import features
+from discotag.prediction import readings
 from discotag.prediction.decoding import Decoder
 from discotag.prediction.regions import Options, find_regions
 
@@ -32,8 +35,8 @@ def result_of(work):
 
 def options_of(decoder, scores, **more):
     """Return the regions of a sentence and their readings, as objects."""
-    readings = result_of(decoder.readings(scores, np.array([LENGTH]), **more))
-    return [] if readings is None else [each for each, _ in readings.options()]
+    found = result_of(decoder.readings(scores, np.array([LENGTH]), **more))
+    return [] if found is None else [each for each, _ in found.options()]
 
 
 def some_scores(scheme, seed, scale=2.0):
@@ -108,15 +111,15 @@ def test_the_chosen_mentions_have_the_best_total_and_fit_the_scheme(scheme, seed
 
     decoder = Decoder(scheme, numpy_backend, scorer=scorer)
     lengths = np.array([LENGTH])
-    readings = result_of(decoder.readings(scores, lengths))
+    listed = result_of(decoder.readings(scores, lengths))
     options, judged = [], []
-    if readings is not None:
+    if listed is not None:
         random = np.random.default_rng(seed)
-        odds = result_of(decoder.judge(readings, np.zeros((LENGTH, 2)), lengths))
-        for each, candidates in readings.options():
+        odds = result_of(decoder.judge(listed, np.zeros((LENGTH, 2)), lengths))
+        for each, candidates in listed.options():
             options.append(each)
             judged.append(odds[candidates].tolist())
-            assert each.probabilities() == pytest.approx(readings.candidate_chances[candidates])
+            assert each.probabilities() == pytest.approx(listed.candidate_chances[candidates])
     random = np.random.default_rng(seed)
     found = result_of(decoder.choose(scores, np.zeros((LENGTH, 2)), lengths, recall)).get(0, [])
     assert not scheme.problems(LENGTH, found)
@@ -177,3 +180,85 @@ def test_no_sentence_and_no_region():
     scores[:, :, 0] = 50
     decoder = Decoder(scheme, numpy_backend, scorer=lambda vectors, table: 1 / 0)
     assert result_of(decoder.choose(scores, np.zeros((6, 2)), np.array([3, 3]))) == {}
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.integers(0, 8), min_size=1, max_size=6), st.integers(0, 1000))
+def test_the_sentences_of_a_batch_do_not_mix(sizes, seed):
+    """Some sentences certainly have no mention, and their rows are skipped."""
+    scheme = Scheme(("A", "B"), slots=1)
+    random = np.random.default_rng(seed)
+    lengths = np.array(sizes)
+    scores = random.normal(size=(len(sizes), 8, len(scheme.tags))).astype(np.float32) * 2
+    scores[random.random(len(sizes)) < 0.4, :, 0] += 50
+    vectors = random.normal(size=(lengths.sum(), 3)).astype(np.float32)
+
+    def scorer(given, table):
+        """Depend on the vectors of a candidate, not on its place in the batch."""
+        return features(given, table, 2).sum(1) * 0.3
+
+    decoder = Decoder(scheme, numpy_backend, scorer=scorer)
+    together = result_of(decoder.choose(scores, vectors, lengths))
+    ends = np.cumsum(lengths)
+    for row, (length, end) in enumerate(zip(sizes, ends, strict=True)):
+        alone = Decoder(scheme, numpy_backend, scorer=scorer)
+        given = (scores[row : row + 1], vectors[end - length : end], lengths[row : row + 1])
+        wanted = result_of(alone.choose(*given)).get(0, [])
+        assert together.get(row, []) == wanted
+        for one, other in zip(together.get(row, []), wanted, strict=True):
+            assert one.score == pytest.approx(other.score, abs=1e-5)
+
+
+def test_candidates_are_scored_in_portions_with_the_same_result(monkeypatch):
+    scheme = Scheme(("A",), gap_mentions=True)
+    random = np.random.default_rng(0)
+    lengths = np.array([8, 3, 8])
+    scores = random.normal(size=(3, 8, len(scheme.tags))).astype(np.float32)
+    vectors = random.normal(size=(19, 3)).astype(np.float32)
+    numbers = []
+
+    def scorer(given, table):
+        numbers.append(len(table.labels))
+        return features(given, table, 1).sum(1)
+
+    found = []
+    for most in (readings.MOST_WORDS, 50):
+        monkeypatch.setattr(readings, "MOST_WORDS", most)
+        numbers.clear()
+        decoder = Decoder(scheme, numpy_backend, scorer=scorer)
+        found.append(result_of(decoder.choose(scores, vectors, lengths)))
+        assert (len(numbers) > 1) == (most == 50)
+    assert found[0] == found[1]
+
+
+def test_scores_that_are_not_numbers_are_an_error():
+    scheme = Scheme(("A",))
+    decoder = Decoder(
+        scheme, numpy_backend, scorer=lambda _, table: np.full(len(table.labels), np.nan)
+    )
+    with pytest.raises(InputError, match="the model gives scores that are not numbers"):
+        result_of(decoder.choose(some_scores(scheme, 1), np.zeros((LENGTH, 2)), np.array([LENGTH])))
+
+
+def test_without_probabilities_mentions_have_no_score():
+    scheme = Scheme(("A",))
+    decoder = Decoder(scheme, numpy_backend)
+    found = result_of(
+        decoder.find(
+            some_scores(scheme, 1), None, np.array([LENGTH]), recall=3.0, probabilities=False
+        )
+    )
+    assert [mention.score for mention in found[0]] == [None] * len(found[0])
+
+
+def test_a_full_catalogue_is_replaced(monkeypatch):
+    monkeypatch.setattr(readings, "MOST_KEPT", 2)
+    scheme = Scheme(("A",))
+    decoder = Decoder(scheme, numpy_backend)
+    for seed in range(4):
+        scores = some_scores(scheme, seed)
+        fresh = Decoder(scheme, numpy_backend)
+        assert [each.mentions for each in options_of(decoder, scores)] == [
+            each.mentions for each in options_of(fresh, scores)
+        ]
+    assert len(decoder._catalogue.mentions) < 30

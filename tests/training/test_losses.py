@@ -225,7 +225,7 @@ def test_targets_of_candidates_mix_gold_and_teachers(labelled):
     assert second == {PAIN: 0.0}
 
 
-def test_the_loss_of_the_mention_scorer_is_the_sum_over_candidates(encoder, monkeypatch):
+def test_the_loss_of_the_mention_scorer_is_the_sum_over_candidates(encoder):
     """With a scorer that says 0, each candidate costs log 2."""
     settings = Settings(encoder=str(encoder))
     network = make_network(settings, settings.scheme(("ADR",)), 1).eval()

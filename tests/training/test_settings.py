@@ -35,9 +35,18 @@ def test_an_unknown_preset_gets_one_line(tmp_path):
     with pytest.raises(SettingsError, match=r"^preset must be one of best, paper; got 'worst'$"):
         make_settings(None, {}, "worst")
     file = tmp_path / "settings.yaml"
-    file.write_text("preset: worst\n")
-    with pytest.raises(SettingsError, match=r"settings.yaml: preset must be one of"):
-        make_settings(file, {})
+    for value in ("worst", "[paper]", "{paper: 1}"):
+        file.write_text(f"preset: {value}\n")
+        with pytest.raises(SettingsError, match=r"settings.yaml: preset must be one of"):
+            make_settings(file, {})
+
+
+def test_layers_that_are_trained_have_the_rate_of_the_encoder():
+    assert make_settings(None, {"from_model": "bundled"}).head_learning_rate == 3e-5
+    settings = make_settings(None, {"from_model": "bundled", "learning_rate": 5e-6})
+    assert settings.head_learning_rate == 5e-6
+    given = {"from_model": "bundled", "head_learning_rate": 2e-4}
+    assert make_settings(None, given).head_learning_rate == 2e-4
 
 
 def test_an_objective_may_be_given_by_its_name():

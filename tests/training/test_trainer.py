@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 import torch
 
-from discotag import Scheme, load
+from discotag import Mention, Scheme, Sentence, load
 from discotag.errors import DiscotagError, InputError
 from discotag.export import export
 from discotag.model.network import Network
 from discotag.model.objectives import Objective
+from discotag.prediction.regions import Options
 from discotag.prediction.tagger import Tagger
+from discotag.training.calibration import best_recall
 from discotag.training.callbacks import DivergedError
 from discotag.training.epochs import best_of
 from discotag.training.evaluation import evaluate, predict
@@ -82,6 +84,32 @@ def test_the_mention_scorer_learns_and_everything_is_saved(encoder, tmp_path):
     for runtime in ("torch", "onnx"):
         with pytest.raises(InputError, match="mention_scorer.onnx: there is no such file"):
             load(tmp_path / "exported", runtime=runtime)
+
+
+def test_recall_is_what_is_best_on_development_data():
+    pain, sleep = Mention("ADR", [(0, 1)]), Mention("ADR", [(0, 2)])
+    judged = [[(Options(0, [pain, sleep], [(0.7, []), (0.2, [0]), (0.1, [1])]), [0.0, 0.0])]]
+    words = ("pain", "was")
+    assert best_recall([Sentence(words, (pain,))], judged) == 1.5
+    assert best_recall([Sentence(words)], judged) == 0.0
+
+
+def test_a_scorer_that_is_larger_than_the_files_is_not_built(encoder, tmp_path):
+    settings = Settings(encoder=str(encoder), mention_scorer=4)
+    _network(settings).save_pretrained(tmp_path / "model")
+    path = tmp_path / "model" / "config.json"
+    path.write_text(path.read_text().replace('"mention_scorer": 4', '"mention_scorer": 65536'))
+    with pytest.raises(
+        InputError, match="a mention scorer of 65536 has more weights than the files"
+    ):
+        Network.from_pretrained(tmp_path / "model")
+
+
+@pytest.mark.parametrize("recall", ["much", 21, float("nan"), True])
+def test_a_bad_recall_is_an_error_at_once(encoder, recall):
+    tagger = Tagger.from_network(_network(Settings(encoder=str(encoder))))
+    with pytest.raises(InputError, match="recall must be between -20 and 20"):
+        tagger.predict(["pain"], recall=recall)
 
 
 def test_without_a_mention_scorer_the_best_tags_are_taken(encoder):

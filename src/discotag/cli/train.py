@@ -130,12 +130,13 @@ def _show(figures: dict[str, Any], out: Path) -> None:
                 name, "", *(_three(each[name] for each in over[part].values()) for part in parts)
             )
     console.print(table)
-    for part in parts:
+    for part in parts[-1:]:
         rare = figures[part]["discontinuous"]
         if rare["gold"] and not rare["predicted"]:
             console.print(
-                f"Note: the model finds none of the {rare['gold']} discontinuous mentions of the "
-                f"{part} data. More epochs, a higher learning_rate, --augment or --fold may help."
+                f"Note: the model finds none of the {rare['gold']:.0f} discontinuous mentions of "
+                f"the {part} data. --preset best, a higher --learning-rate, more epochs, --augment "
+                "or --fold may help."
             )
     console.print(f"The model is in {out / 'model'}")
 

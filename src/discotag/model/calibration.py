@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from math import isfinite
 from typing import Any, Final
 
 import numpy as np
@@ -13,6 +12,12 @@ Numbers = npt.NDArray[Any]
 
 LEAST: Final = 1e-4
 """Probabilities are kept this far from 0 and 1, where their log-odds are dominated by rounding."""
+
+LARGEST_ODDS: Final = 30.0
+"""The largest log-odds that are told apart: beyond, a probability is 0 or 1 for every purpose."""
+
+LARGEST_WEIGHT: Final = 1e6
+"""The largest weight of a calibration; fitted ones are below 10."""
 
 STEPS: Final = 50
 """The number of Newton steps; the problem is convex, and 10 are enough in practice."""
@@ -42,21 +47,23 @@ class Calibration:
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
-            if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-                raise TypeError(f"{name} must be a number, got {value!r}")
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            if not number or not -LARGEST_WEIGHT <= value <= LARGEST_WEIGHT:
+                raise TypeError(
+                    f"{name} must be a number of at most {LARGEST_WEIGHT:g}, got {value!r}"
+                )
 
-    def probability(self, chances: Numbers, scores: Numbers | None = None) -> Numbers:
+    def probability(self, chances: Numbers, odds: Numbers | None = None) -> Numbers:
         """Return the calibrated probability of mentions.
 
         Args:
             chances: Their probabilities under the tagger.
-            scores: The mention scorer's log-odds; None: there is no scorer.
+            odds: The mention scorer's log-odds; None: there is no scorer.
         """
         total = self.bias + self.tagger * log_odds(chances)
-        if scores is not None:
-            total = total + self.scorer * scores
-        found: Numbers = 1 / (1 + np.exp(-total))
-        return found
+        if odds is not None:
+            total = total + self.scorer * _bounded(odds)
+        return _logistic(total)
 
 
 def log_odds(chances: Numbers) -> Numbers:
@@ -67,14 +74,14 @@ def log_odds(chances: Numbers) -> Numbers:
 
 
 def fit_calibration(
-    chances: Numbers, right: npt.NDArray[np.bool_], scores: Numbers | None = None
+    chances: Numbers, right: npt.NDArray[np.bool_], odds: Numbers | None = None
 ) -> Calibration:
     """Return the calibration under which candidates are most likely to be right or wrong as seen.
 
     Args:
         chances: The probabilities of candidates under the tagger.
         right: Whether each is right.
-        scores: The mention scorer's log-odds; None: there is no scorer.
+        odds: The mention scorer's log-odds; None: there is no scorer.
 
     Example:
         >>> chances = np.array([0.9] * 1000)
@@ -83,13 +90,23 @@ def fit_calibration(
         0.6
     """
     columns = [np.ones(len(chances)), log_odds(chances)]
-    if scores is not None:
-        columns.append(np.asarray(scores, dtype=np.float64))
+    if odds is not None:
+        columns.append(_bounded(odds))
     given = np.stack(columns, 1)
     weights = np.zeros(given.shape[1])
     for _ in range(STEPS):
-        predicted = 1 / (1 + np.exp(-given @ weights))
+        predicted = _logistic(given @ weights)
         slope = given.T @ (predicted - right) + PENALTY * weights
         curve = (given.T * (predicted * (1 - predicted))) @ given
         weights -= np.linalg.solve(curve + PENALTY * np.eye(len(weights)), slope)
     return Calibration(*weights.tolist())
+
+
+def _bounded(odds: Numbers) -> Numbers:
+    found: Numbers = np.clip(np.asarray(odds, dtype=np.float64), -LARGEST_ODDS, LARGEST_ODDS)
+    return found
+
+
+def _logistic(odds: Numbers) -> Numbers:
+    found: Numbers = 1 / (1 + np.exp(-_bounded(odds)))
+    return found

@@ -32,7 +32,7 @@ MOST_HIDDEN: Final = 1 << 16
 
 
 MOST_RECALL: Final = 20
-"""The largest `recall`, in nats: with it, a mention of any probability is found."""
+"""The largest `recall`, in nats; no larger one would change what is found."""
 
 
 class ConfigError(InputError):

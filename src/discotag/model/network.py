@@ -10,10 +10,12 @@ import torch
 from torch import Tensor, nn
 
 from discotag.errors import one_line
+from discotag.model.candidates import Bag
 from discotag.model.config import LEAST_WINDOW, ConfigError, ModelConfig
 from discotag.model.encoder import build_encoder, check_names, count_weights, load_encoder
 from discotag.model.files import (
     CONFIG,
+    ONNX_SCORER,
     TOKENIZER,
     WEIGHTS,
     ModelError,
@@ -168,6 +170,7 @@ class Network(nn.Module):
         # An export has at most as many weights as bytes.
         weights = file.stat().st_size if exported else count_weights(file)
         encoder = build_encoder(folder, data, weights)
+        _check_scorer(folder, config or own, encoder, weights)
         try:
             tokenizer = (folder / TOKENIZER).read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
@@ -190,6 +193,20 @@ class Network(nn.Module):
         problems = {"are missing": list(missing), "are unexpected": list(unexpected)}
         check_names(problems, f"{file}: its weights do not match {CONFIG}")
         return network.eval()
+
+
+def _check_scorer(
+    folder: Path, config: ModelConfig, encoder: PreTrainedModel, weights: int
+) -> None:
+    """Raise `ModelError` if the mention scorer is too large for the files, before it is built."""
+    exported = folder / ONNX_SCORER
+    if exported.is_file():
+        weights = max(weights, exported.stat().st_size)
+    if config.mention_scorer * len(Bag) * encoder.config.hidden_size > weights:
+        raise ModelError(
+            f"{folder / CONFIG}: a mention scorer of {config.mention_scorer} has more weights than "
+            "the files of the model"
+        )
 
 
 def _fitted(config: ModelConfig, encoder: PreTrainedModel) -> ModelConfig:

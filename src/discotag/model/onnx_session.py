@@ -147,8 +147,10 @@ def open_scorer(path: Path, features: int) -> Any:
         session = make_session(path)
     except Exception as error:  # of many kinds, none of them public
         raise InputError(f"{path}: onnxruntime cannot load it: {one_line(error)}") from None
-    given = session.get_inputs()
-    if [each.name for each in given] != [FEATURES] or given[0].shape[-1] != features:
+    given, found = session.get_inputs(), session.get_outputs()
+    shapes = [each.shape for each in (*given, *found)]
+    free = len(shapes) == 2 and all(len(each) == 2 and type(each[0]) is str for each in shapes)
+    if not free or given[0].name != FEATURES or [each[1] for each in shapes] != [features, 1]:
         raise InputError(
             f"{path}: it is not the mention scorer of this model, which reads {features} features"
         )

@@ -163,10 +163,18 @@ class Decoder:
         """Find mentions by `choose`, or by `best` if there is nothing to choose by."""
         if self.scorer is None and not recall:
             return (yield from self.best(scores, lengths, probabilities=probabilities))
-        return (yield from self.choose(scores, vectors, lengths, recall))
+        return (
+            yield from self.choose(scores, vectors, lengths, recall, probabilities=probabilities)
+        )
 
     def choose(
-        self, scores: Array, vectors: Array | None, lengths: Numbers, recall: float = 0.0
+        self,
+        scores: Array,
+        vectors: Array | None,
+        lengths: Numbers,
+        recall: float = 0.0,
+        *,
+        probabilities: bool = True,
     ) -> Work[dict[int, list[Mention]]]:
         """Choose the best reading of each region, by the tagger and the mention scorer together.
 
@@ -178,6 +186,7 @@ class Decoder:
             vectors: (all words, size), for the mention scorer.
             lengths: The number of words of each sentence.
             recall: What is added for each mention: more finds more mentions, with more mistakes.
+            probabilities: Whether mentions have a score.
 
         Returns:
             The mentions of each sentence that has any, by its row in the batch.
@@ -194,8 +203,9 @@ class Decoder:
         values = self._calibrated(readings.candidate_chances[chosen], odds[chosen])
         rows = readings.regions.rows[readings.candidate_region[chosen]]
         for candidate, row, value in zip(chosen.tolist(), rows.tolist(), values, strict=True):
-            mention = readings.mention(candidate).with_score(value)
-            found.setdefault(row, []).append(mention)
+            mention = readings.mention(candidate)
+            kept = mention.with_score(value) if probabilities else mention
+            found.setdefault(row, []).append(kept)
         return {row: sorted(mentions) for row, mentions in found.items()}
 
     def judge(self, readings: Readings, vectors: Array | None, lengths: Numbers) -> Work[Numbers]:
@@ -203,10 +213,14 @@ class Decoder:
         number = len(readings.candidate_region)
         if self.scorer is None or not number:
             return np.zeros(number)
-        table = readings.table(lengths, self.scheme.labels)
-        waiting = self.backend.fetch(self.scorer(vectors, table))
+        waiting = [
+            self.backend.fetch(self.scorer(vectors, table))
+            for table in readings.tables(lengths, self.scheme.labels)
+        ]
         yield
-        return np.asarray(waiting.wait()[0], dtype=np.float64)
+        odds = np.concatenate([each.wait()[0] for each in waiting]).astype(np.float64)
+        _check(odds)
+        return odds
 
     def _calibrated(self, chances: Numbers, odds: Numbers | None = None) -> list[float]:
         if self.calibration is not None:
@@ -264,6 +278,8 @@ class Decoder:
         Raises:
             InputError: If scores are not finite.
         """
+        # Under semantic naming, several tag sequences encode the same mentions.
+        k *= 1 if self.scheme.structural else 2
         grammar = self.scheme.grammar
         busy = np.arange(len(lengths))
         if self.weights is None:

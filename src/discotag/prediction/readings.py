@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discotag.mentions import Mention
-from discotag.model.candidates import Candidates, tabulate_fragments
+from discotag.model.candidates import Bag, Candidates, tabulate_fragments
 from discotag.model.tokenizer import ranges
 from discotag.prediction.regions import Options, Regions
 
@@ -23,6 +23,10 @@ SHORT: Final = 16
 
 MOST_KEPT: Final = 1 << 16
 """The most mentions and tag sequences of a catalogue that is used again."""
+
+MOST_WORDS: Final = 1 << 17
+"""The most words of the bags of candidates that are scored together: with vectors of 768 numbers,
+they take 400 MB."""
 
 Read = Callable[[Numbers, npt.NDArray[np.bool_]], Sequence[Sequence[Mention]]]
 """Returns the mentions of tag sequences; takes whether to warn if some are left out."""
@@ -168,8 +172,8 @@ class Readings:
         found: Numbers = np.bincount(self.entry_candidate, weights, len(self.candidate_region))
         return found
 
-    def table(self, lengths: Indices, labels: Sequence[str]) -> Candidates:
-        """Return the candidates as a mention scorer reads them.
+    def tables(self, lengths: Indices, labels: Sequence[str]) -> Iterator[Candidates]:
+        """Yield the candidates as a mention scorer reads them, some at a time to save memory.
 
         Args:
             lengths: The number of words of each sentence of the batch.
@@ -181,13 +185,26 @@ class Readings:
         fragments = np.array([each for mention in mentions for each in mention.fragments])
         index = {label: number for number, label in enumerate(labels)}
         label = np.array([index[each.label] for each in mentions], dtype=np.int64)
-        sizes, firsts = counts[which], (np.cumsum(counts) - counts)[which]
-        of = np.repeat(np.arange(len(which)), sizes)
-        chosen = fragments.reshape(-1, 2)[ranges(firsts, sizes)]
-        starts, ends = (chosen + self.regions.starts[self.candidate_region][of, None]).T
+        # The words of all bags are those of the mention, of its gaps, and some more.
+        words = np.array([each.end - each.start + len(Bag) for each in mentions], dtype=np.int64)
         rows = self.regions.rows[self.candidate_region]
+        starts = self.regions.starts[self.candidate_region]
         bases = np.cumsum(lengths) - lengths
-        return tabulate_fragments(of, starts, ends, lengths[rows], bases[rows], label[which])
+        slices = np.cumsum(words[which]) // MOST_WORDS
+        for part in np.split(np.arange(len(which)), np.flatnonzero(np.diff(slices)) + 1):
+            chosen = which[part]
+            sizes = counts[chosen]
+            of = np.repeat(np.arange(len(part)), sizes)
+            places = ranges((np.cumsum(counts) - counts)[chosen], sizes)
+            moved = fragments.reshape(-1, 2)[places] + starts[part][of, None]
+            yield tabulate_fragments(
+                of,
+                moved[:, 0],
+                moved[:, 1],
+                lengths[rows[part]],
+                bases[rows[part]],
+                label[chosen],
+            )
 
     def best(self, gains: Numbers) -> Indices:
         """Return the candidates of the best reading of each region.

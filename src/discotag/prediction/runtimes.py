@@ -178,8 +178,11 @@ class OnnxRuntime:
     def score_mentions(self, vectors: Array, candidates: Candidates) -> Numbers:
         """Return the log-odds of candidates; see `Runtime`."""
         assert self.scorer is not None
-        given = {FEATURES: features(vectors, candidates, self.labels)}
-        return np.asarray(self.scorer.run(None, given)[0])[:, 0]
+        given = features(vectors, candidates, self.labels)
+        try:
+            return np.asarray(self.scorer.run(None, {FEATURES: given})[0])[:, 0]
+        except Exception as error:  # onnxruntime's exceptions are not public
+            raise _judged_none(ONNX_SCORER, len(given), error) from None
 
     def _share(self, subwords: int) -> int:
         """Return the most subwords per call of a thread, so that all threads have similar work.
@@ -280,9 +283,12 @@ class TorchRuntime:
 
         scorer = self.network.scorer
         assert scorer is not None
-        with self._evaluating(), torch.inference_mode():
-            found = scorer(torch.as_tensor(vectors), candidates)
-            return found.numpy() if self.backend is numpy_backend else found
+        try:
+            with self._evaluating(), torch.inference_mode():
+                found = scorer(torch.as_tensor(vectors), candidates)
+                return found.numpy() if self.backend is numpy_backend else found
+        except RuntimeError as error:  # out of memory
+            raise _judged_none("PyTorch", len(candidates.labels), error) from None
 
     @contextmanager
     def _evaluating(self) -> Iterator[None]:
@@ -346,6 +352,10 @@ def check_device(device: str | None) -> None:
         raise DiscotagError(
             f"device {device!r} cannot be used: {line}; leave it out to predict on the CPU"
         ) from None
+
+
+def _judged_none(what: str, number: int, error: Exception) -> DiscotagError:
+    return DiscotagError(f"{what}: cannot score {number} candidates: {one_line(error)}")
 
 
 def _failed(what: str, shape: tuple[int, ...], error: Exception) -> DiscotagError:

@@ -188,6 +188,7 @@ class Tagger:
             recall: As in `predict`.
         """
         portions = [_Portion[list[Mention]](list(documents))]
+        recall = self._checked_recall(recall)
         found = self._tagged(portions, min_score, batch_size, probabilities, recall)
         return [document for portion in found for document in portion.documents]
 
@@ -233,6 +234,7 @@ class Tagger:
         if not isinstance(min_score, Real) or not 0 <= min_score <= 1:
             raise InputError(f"min_score must be between 0 and 1, got {min_score!r}")
         portions = self._portions(items, skip)
+        recall = self._checked_recall(recall)
         tagged = self._tagged(portions, float(min_score), batch_size, True, recall)
         found = (document for portion in tagged for document in portion.wanted)
         return _shown(found, items, skip) if progress else found
@@ -324,7 +326,7 @@ class Tagger:
         return [each or [] for each in done.found]
 
     def decoder(self) -> Decoder:
-        """Return what finds mentions in the outputs of the runtime."""
+        """Return a decoder for the outputs of the runtime."""
         runtime = self.runtime
         return Decoder(
             self.scheme,
@@ -365,21 +367,25 @@ class Tagger:
 
         return push(self.save_pretrained, name, private=private)
 
+    def _checked_recall(self, recall: float | None) -> float:
+        if recall is None:
+            return self.config.recall
+        number = isinstance(recall, Real) and not isinstance(recall, bool)
+        if not number or not -MOST_RECALL <= recall <= MOST_RECALL:
+            raise InputError(
+                f"recall must be between {-MOST_RECALL} and {MOST_RECALL}, got {recall!r}"
+            )
+        return float(recall)
+
     def _tagged(
         self,
         portions: Iterable[_Portion[Any]],
         min_score: float,
         batch_size: int | None,
         probabilities: bool,
-        recall: float | None,
+        recall: float,
     ) -> Iterator[_Portion[list[Mention]]]:
         """Yield portions whose documents have the mentions found in them."""
-        if recall is None:
-            recall = self.config.recall
-        elif not isinstance(recall, Real) or not -MOST_RECALL <= recall <= MOST_RECALL:
-            raise InputError(
-                f"recall must be between {-MOST_RECALL} and {MOST_RECALL}, got {recall!r}"
-            )
 
         def work(decoder: Decoder, encoded: Encoded, lengths: Numbers) -> Work[list[list[Mention]]]:
             found = yield from decoder.find(

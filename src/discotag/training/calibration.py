@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from discotag.evaluation import score
-from discotag.mentions import Mention, Sentence
+from discotag.mentions import Document, Mention, Sentence
 from discotag.model.calibration import fit_calibration
 from discotag.model.config import ModelConfig
 from discotag.model.network import Network
@@ -31,26 +31,29 @@ def calibrated(network: Network, dev: Sequence[Sentence], *, bf16: bool = False)
         dev: The sentences to set them on.
         bf16: Whether the network computes in bf16.
     """
-    training = network.training
-    network.eval()
-    try:
-        judged = make_tagger(network, bf16=bf16).options(dev)
-    finally:
-        network.train(training)
-    chances, odds, right = [], [], []
-    for sentence, regions in zip(dev, judged, strict=True):
-        gold = set(sentence.mentions)
-        for options, own in regions:
-            chances += options.probabilities()
-            odds += own
-            right += [mention in gold for mention in options.mentions]
     config = replace(network.config, recall=0.0, calibration=None)
-    if network.scorer is not None:
+    tagger = make_tagger(network, bf16=bf16)
+    tagger.config = config
+    chances, odds, right = list[float](), list[float](), list[bool]()
+    if network.scorer is None:
+        documents = tagger.tag_batch([Document((Sentence(each.words),)) for each in dev])
+        for sentence, document in zip(dev, documents, strict=True):
+            for mention in document.sentences[0].mentions:
+                chances.append(mention.score or 0.0)
+                right.append(mention in sentence.mentions)
+    else:
+        judged = tagger.options(dev)
         config = replace(config, recall=best_recall(dev, judged))
+        for sentence, regions in zip(dev, judged, strict=True):
+            for options, own in regions:
+                chances += options.probabilities()
+                odds += own
+                right += [mention in sentence.mentions for mention in options.mentions]
     if not any(right):  # nothing to learn from
         return config
-    scores = None if network.scorer is None else np.array(odds)
-    found = fit_calibration(np.array(chances), np.array(right), scores)
+    found = fit_calibration(
+        np.array(chances), np.array(right), None if network.scorer is None else np.array(odds)
+    )
     return replace(config, calibration=found)
 
 

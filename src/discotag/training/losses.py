@@ -115,6 +115,7 @@ class GoldTerm(Term):
     Args:
         objective: The objective.
         weight: Its share in the loss.
+        discontinuous_weight: The weight of sentences with discontinuous mentions.
     """
 
     def __init__(

@@ -139,5 +139,10 @@ def ask_teachers(data: Data, sources: Sources, settings: Settings) -> Data:
         )
     texts = [each for path in sources.unlabelled for each in read_sentences(path)]
     unlabelled = [Sentence(each.words) for each in texts if each.words]
-    teacher = teach(sources.teachers, [*data.chosen.train, *unlabelled], data.chosen.scheme)
+    teacher = teach(
+        sources.teachers,
+        [*data.chosen.train, *unlabelled],
+        data.chosen.scheme,
+        mentions=bool(settings.mention_scorer),
+    )
     return replace(data, unlabelled=unlabelled, teacher=teacher)

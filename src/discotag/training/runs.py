@@ -133,7 +133,8 @@ def _train_seed(
     result = {
         "seed": seed,
         "best_epoch": best.number,
-        "dev": best.dev,
+        # Not those of the epoch: `recall` was set afterwards.
+        "dev": to_dict(evaluate(network, data.dev, bf16=uses_bf16(settings))),
         "test": None,
         "epochs": [epoch.to_dict() for epoch in epochs],
         "seconds": round(monotonic() - started, 1),

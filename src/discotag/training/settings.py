@@ -134,7 +134,8 @@ class Settings:
     )
     head_learning_rate: float = setting(
         1e-3,
-        "The peak learning rate of the layers on top of the encoder, which are not pretrained.",
+        "The peak learning rate of the layers on top of the encoder, which are not pretrained; "
+        "with from_model, where they are, the default is learning_rate.",
         group=LEARNING,
         least=1e-9,
         most=1,
@@ -341,11 +342,13 @@ def make_settings(
     model = given.get("from_model")
     try:
         chosen = named if preset is None else preset
-        if chosen not in PRESETS:
+        if not isinstance(chosen, str) or chosen not in PRESETS:
             raise SettingsError(f"preset must be one of {', '.join(PRESETS)}; got {chosen!r}")
         base = PRESETS[chosen]
         if model and isinstance(model, str):
-            base = base | _of_model(read_config(find_model(model))[1])
+            # The layers on top of the encoder are trained already.
+            same = {"head_learning_rate": given.get("learning_rate", Settings.learning_rate)}
+            base = base | same | _of_model(read_config(find_model(model))[1])
         return Settings(**(base | given))
     except DiscotagError as error:
         where = "" if file is None else f"{file}: "

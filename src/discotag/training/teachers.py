@@ -18,7 +18,11 @@ from discotag.training.batching import Lesson
 
 
 def teach(
-    models: Sequence[str | Path], sentences: Sequence[Sentence], scheme: Scheme
+    models: Sequence[str | Path],
+    sentences: Sequence[Sentence],
+    scheme: Scheme,
+    *,
+    mentions: bool = True,
 ) -> list[Lesson]:
     """Return the probabilities of tags and mentions, as the mean over the teachers.
 
@@ -29,6 +33,7 @@ def teach(
         models: The teachers: folders, names on the hub, or `bundled`.
         sentences: Sentences with words.
         scheme: The scheme of the student; the teachers must have the same.
+        mentions: Whether to ask for the probabilities of mentions too.
 
     Raises:
         InputError: A teacher cannot be loaded, or has another scheme.
@@ -44,8 +49,9 @@ def teach(
             )
         for total, table in zip(sums, tagger.marginals(sentences), strict=True):
             total += table
-        for known, found in zip(chances, _mentions(tagger, sentences), strict=True):
-            known.update(found)
+        if mentions:
+            for known, found in zip(chances, _mentions(tagger, sentences), strict=True):
+                known.update(found)
     return [
         Lesson(
             (table / len(models)).astype(np.float16),

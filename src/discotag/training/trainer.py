@@ -211,6 +211,7 @@ class TaggerTrainer(Trainer):
         loader: The batches.
         dev: The sentences to evaluate on after each epoch.
         folder: The folder of checkpoints, or None.
+        head_learning_rate: The peak learning rate of all layers but the encoder's.
 
     Attributes:
         last_loss: The loss of the last step.
