@@ -137,6 +137,17 @@ def test_min_score(model, file):
         assert mentions(fewer) == [m for m in mentions(document) if m["score"] >= 0.5]
 
 
+def test_recall(model, file):
+    few, many = (
+        sum(
+            len(mentions(each))
+            for each in lines(ok("predict", file, "--lines", "--model", model, "--recall", recall))
+        )
+        for recall in ("-5", "5")
+    )
+    assert few < many
+
+
 def test_brat_in_and_out(model, tmp_path):
     source, target = tmp_path / "in", tmp_path / "out"
     source.mkdir()
@@ -240,6 +251,7 @@ def test_resume_gives_what_one_run_gives(model, file, tmp_path):
     ("options", "difference"),
     [
         (["--min-score", "0.5"], "--min-score was 0.0, now 0.5"),
+        (["--recall", "1"], "--recall was None, now 1.0"),
         (["--sentences", "whole"], "--sentences was 'auto', now 'whole'"),
         (["--words", "spaces"], "--words was 'pattern', now 'spaces'"),
         (["--batch-size", "3"], "--batch-size was None, now 3"),
@@ -382,6 +394,7 @@ def test_bad_input_ends_in_one_line(model, tmp_path):
         ["--out", "x.txt", "--resume"],
         ["--out", "x"],
         ["--min-score", "2"],
+        ["--recall", "21"],
         ["--batch-size", "0"],
         ["--from", "foo"],
     ],

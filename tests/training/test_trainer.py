@@ -77,6 +77,8 @@ def test_the_mention_scorer_learns_and_everything_is_saved(encoder, tmp_path):
         for one, other in zip(wanted, found, strict=True):
             scores = [[m.score for m in each.mentions] for each in (one, other)]
             assert scores[1] == pytest.approx(scores[0], abs=1e-3)
+    eight_bits = load(tmp_path / "exported", runtime="onnx-int8")
+    assert eight_bits(SENTENCES) == wanted  # the matrices are too small to be quantised
     # An export is enough to continue from, the mention scorer included.
     restored = Network.from_pretrained(tmp_path / "exported")
     assert Tagger.from_network(restored)(SENTENCES) == wanted
