@@ -88,10 +88,13 @@ def watch_parts(tagger: Any) -> Watch:
     splitter, runtime, backend = tagger.splitter, tagger.runtime, tagger.runtime.backend
     tagger.splitter = Watched(splitter, document=watch.over("words", splitter.document))
     tagger.tokenizer.encode = watch.over("subwords", tagger.tokenizer.encode)
-    works = ("best_tags", "mention_probabilities")
+    works = ("best_tags", "mention_probabilities", "marginals", "k_best")
     timed = {name: watch.over("inference", getattr(backend, name)) for name in works}
     tagger.runtime = Watched(
-        runtime, scores=watch.over("encoder", runtime.scores), backend=Watched(backend, **timed)
+        runtime,
+        encode=watch.over("encoder", runtime.encode),
+        score_mentions=watch.over("inference", runtime.score_mentions),
+        backend=Watched(backend, **timed),
     )
     return watch
 

@@ -51,7 +51,7 @@ from discotag.training.data import read_sentences
 from discotag.training.examples import make_examples
 from discotag.training.preparation import choose
 from discotag.training.progress import Silent
-from discotag.training.settings import Settings
+from discotag.training.settings import PRESETS, Settings, make_settings
 from discotag.training.trainer import TaggerTrainer, make_trainer, uses_bf16
 from made_up_posts import made_up_posts
 
@@ -170,16 +170,18 @@ def measure(
 ) -> tuple[Stopwatch, Settings]:
     """Train, and return the stopwatch."""
     labels = sorted({mention.label for each in sentences for mention in each.mentions})
-    settings = Settings(
-        objective=given.objective,
-        batch_size=given.batch_size,
-        num_train_epochs=given.epochs + 1,
-        learning_rate=1e-5,
-        labels=tuple(labels),
-    )
+    options = {
+        "objective": given.objective,
+        "batch_size": given.batch_size,
+        "num_train_epochs": given.epochs + 1,
+        "learning_rate": 1e-5,
+        "labels": tuple(labels),
+    }
+    settings = make_settings(None, options, given.preset)
     chosen = choose(sentences, settings)
     tokenizer = (BUNDLED / "tokenizer.json").read_text("utf-8")
-    network = Network(make_encoder(size), ModelConfig(chosen.scheme), tokenizer)
+    config = ModelConfig(chosen.scheme, mention_scorer=settings.mention_scorer)
+    network = Network(make_encoder(size), config, tokenizer)
     examples = make_examples(network, chosen.train, settings)
     with tempfile.TemporaryDirectory() as folder:
         trainer = make_trainer(
@@ -213,6 +215,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=5, help="beside one for warm-up")
     parser.add_argument("--batch-size", type=int, default=32)
     parser.add_argument("--objective", default="nll")
+    parser.add_argument("--preset", choices=PRESETS, default="best")
     parser.add_argument("--checkpoints", action="store_true", help="also write checkpoints")
     parser.add_argument("--profile", action="store_true", help="print where the host's time goes")
     given = parser.parse_args()

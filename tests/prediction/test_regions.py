@@ -129,7 +129,9 @@ def test_the_chosen_mentions_have_the_best_total_and_fit_the_scheme(scheme, seed
             np.log(chance) + sum(own[index] + recall for index in indices)
             for chance, indices in each.readings
         ]
-        wanted += [each.mentions[i] for i in each.readings[int(np.argmax(totals))][1]]
+        best = each.readings[int(np.argmax(totals))][1]
+        assert each.best([value + recall for value in own]) == best
+        wanted += [each.mentions[i] for i in best]
     assert found == sorted(wanted)
 
 

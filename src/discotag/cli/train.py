@@ -62,9 +62,9 @@ def train(
 ) -> None:
     """Train a model on a corpus.
 
-    The defaults are a recipe that finds discontinuous mentions; `--preset paper` is that of the
-    paper. Sentences that the scheme cannot represent are left
-    out of training and listed in the run folder; development and test data keep all sentences.
+    The defaults are a recipe that finds discontinuous mentions; `--preset paper` is the recipe of
+    the paper. Sentences that the scheme cannot represent are left out of training and listed in the
+    run folder; development and test data keep all sentences.
 
     [bold]Examples[/bold]
 

@@ -31,15 +31,11 @@ from discotag.model.files import (
     check_weights,
 )
 from discotag.model.network import Network
-from discotag.model.onnx_session import ARC_WEIGHTS, INPUTS
+from discotag.model.onnx_session import ARC_WEIGHTS, INPUTS, OPSET
 from discotag.model.precision import EightBits
 from discotag.prediction.batching import plan_batches
 from discotag.prediction.loading import load
 from discotag.prediction.tagger import Tagger
-
-OPSET: Final = 20
-"""The ONNX opset: the first with GELU as one operation, which is faster than its parts. onnxruntime
-supports it since 1.17."""
 
 MAX_SAMPLE: Final = 1 << 15
 """The most subwords of the texts that show how large the components of vectors are."""
@@ -53,8 +49,9 @@ def export(
 ) -> tuple[Agreement, ...]:
     """Export a model to ONNX, in floats and in eight bits, to a folder that `load` reads.
 
-    The folder gets `model.onnx`, `model_int8.onnx` and copies of the configuration, the tokenizer
-    and the card: all that is needed to predict without PyTorch. If it also has `model.safetensors`,
+    The folder gets `model.onnx`, `model_int8.onnx`, `mention_scorer.onnx` if the model has a
+    mention scorer, and copies of the configuration, the tokenizer and the card: all that is needed
+    to predict without PyTorch. If it also has `model.safetensors`,
     `load` continues to use that unless a runtime is given.
 
     Args:

@@ -6,13 +6,10 @@ from pathlib import Path
 from typing import Final
 
 from discotag.model.mention_scorer import MentionScorer
-from discotag.model.onnx_session import FEATURES
-
-OPSET: Final = 20
-"""The first with GELU as one operation."""
+from discotag.model.onnx_session import FEATURES, OPSET
 
 IR_VERSION: Final = 9
-"""The version of the file format that belongs to it; newer ones need a newer onnxruntime."""
+"""The version of the file format that belongs to `OPSET`; later ones need a later onnxruntime."""
 
 
 def write_scorer(scorer: MentionScorer, path: Path) -> None:

@@ -182,7 +182,7 @@ class OnnxRuntime:
         try:
             return np.asarray(self.scorer.run(None, {FEATURES: given})[0])[:, 0]
         except Exception as error:  # onnxruntime's exceptions are not public
-            raise _judged_none(ONNX_SCORER, len(given), error) from None
+            raise _not_scored(ONNX_SCORER, len(given), error) from None
 
     def _share(self, subwords: int) -> int:
         """Return the most subwords per call of a thread, so that all threads have similar work.
@@ -288,7 +288,7 @@ class TorchRuntime:
                 found = scorer(torch.as_tensor(vectors), candidates)
                 return found.numpy() if self.backend is numpy_backend else found
         except RuntimeError as error:  # out of memory
-            raise _judged_none("PyTorch", len(candidates.labels), error) from None
+            raise _not_scored("PyTorch", len(candidates.labels), error) from None
 
     @contextmanager
     def _evaluating(self) -> Iterator[None]:
@@ -354,7 +354,7 @@ def check_device(device: str | None) -> None:
         ) from None
 
 
-def _judged_none(what: str, number: int, error: Exception) -> DiscotagError:
+def _not_scored(what: str, number: int, error: Exception) -> DiscotagError:
     return DiscotagError(f"{what}: cannot score {number} candidates: {one_line(error)}")
 
 
