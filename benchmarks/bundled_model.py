@@ -59,7 +59,7 @@ does not decide whether a drug caused them. It is not a medical device.
 - Body parts in the made-up posts: WordNet 3.0, Princeton University.
 """
 
-POSTS, LISTS, REPORTS = 1200, 800, 4000
+POSTS, LISTS, REPORTS = 600, 400, 2500
 """The numbers of made-up posts, lists and reports with labels, beside PsyTAR's 4,271 sentences."""
 UNLABELLED = 4000
 """The number of made-up posts and of made-up reports that the teachers label."""

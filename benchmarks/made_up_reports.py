@@ -92,7 +92,10 @@ HAPPENED = (
     "speech was slurred|face swelled up|body shook all over|mind went blank|teeth crumbled|"
     "bones ached|periods stopped|chest tightened|airway closed|tendon snapped|retina detached|"
     "weight ballooned|sodium dropped|stomach bled|muscles broke down|skin came off|"
-    "nails turned black|jaw locked|head was spinning"
+    "nails turned black|jaw locked|head was spinning|potassium hit 7|oxygen dropped to 80|"
+    "INR went up to 9|sodium was down to 112|blood count fell to 5|muscles shrank|eyesight went|"
+    "vision never came back|legs are paralyzed|face drooped|bowel burst|hip crumbled|"
+    "heart rhythm went haywire|baby was stillborn|lungs filled with fluid|brain swelled"
 ).split("|")
 DID = (
     "wanted to die|wanted to kill myself|thought about ending my life|passed out|blacked out|"
@@ -109,7 +112,11 @@ DID = (
     "shook like a leaf|broke out in hives|broke out in a rash|swelled up like a balloon|"
     "bled for weeks|coughed up blood|hurt all over|ached all over|became violent|"
     "became very aggressive|cut myself|took an overdose|dropped things all the time|"
-    "walked into walls|had to run to the toilet"
+    "walked into walls|had to run to the toilet|keeled over|went into labor at 24 weeks|"
+    "lost the baby|lost my vision|lost the use of my arm|lost most of my teeth|lost a kidney|"
+    "stopped making sense|stopped eating|turned yellow|turned blue|went limp|went psychotic|"
+    "bled internally|bled into my brain|died|fell into a coma|tried to jump out of a window|"
+    "planned to shoot myself|took all the pills at once|had to be resuscitated"
 ).split("|")
 DID_TO_ME = tuple(
     f"{verb} my {thing}"

@@ -68,6 +68,16 @@ def test_from_a_corpus_to_a_model(place, tmp_path):
     assert json.loads(student.stdout)["best_seed"] == 1
 
 
+def test_a_model_that_finds_no_discontinuous_mention_is_noted(place, tmp_path):
+    options = ["--num-train-epochs", 1, "--learning-rate", 1e-9, "--mention-scorer", 0]
+    result = call(place, "--out", tmp_path / "run", *options)
+    assert result.exit_code == 0, result.output
+    assert "finds none of the 3 discontinuous mentions of the dev data" in result.stdout
+    options[1], options[3] = 60, 5e-3
+    result = call(place, "--out", tmp_path / "other", *options)
+    assert "finds none" not in result.stdout
+
+
 def test_help_shows_examples():
     result = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "120"})
     assert result.exit_code == 0

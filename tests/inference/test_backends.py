@@ -66,6 +66,20 @@ def test_k_best_agrees_under_any_mask():
         torch.testing.assert_close(found[0][1], found[1][1])
 
 
+@needs_triton
+@pytest.mark.parametrize(("scheme", "k"), [(SCHEMES[4], 6), (LARGE, 2), (SCHEMES[1], 40)])
+def test_the_kernel_of_k_best_agrees_with_numpy(scheme, k):
+    random = np.random.default_rng(8)
+    scores = torch.from_numpy(random.integers(-2, 3, (3, 4, len(scheme.tags))).astype(np.float32))
+    for mask in (None, *masks(random, 3, 4)):
+        given = None if mask is None else torch.from_numpy(mask)
+        there = None if given is None else given.to(DEVICE)
+        expected = torch_backend.k_best(scheme.grammar, scores, given, None, k, "numpy")
+        found = torch_backend.k_best(scheme.grammar, scores.to(DEVICE), there, None, k, "triton")
+        assert torch.equal(found[0].cpu(), expected[0])
+        torch.testing.assert_close(found[1].cpu(), expected[1])
+
+
 def test_masked_out_scores_may_be_anything():
     scores = torch.randn(2, 4, 9)
     mask = torch.tensor([[1, 1, 0, 1]] * 2, dtype=torch.bool)

@@ -94,19 +94,18 @@ def test_kernels_that_read_tables(scheme, kernels):
 
 
 @every_scheme
-@pytest.mark.parametrize("library", ["numpy", "torch"])
-def test_k_best(scheme, library):
+def test_k_best(scheme, backend):
     random = np.random.default_rng(3)
-    for length in range(6):
+    for length in lengths(backend):
         scores = random_scores(random, BATCH, length, len(scheme.tags))
         tags, best = torch_backend.k_best(
-            scheme.grammar, torch.from_numpy(scores), None, None, 7, backend=library
+            scheme.grammar, on(backend, scores), None, None, 7, backend=backend
         )
         assert tags.shape == (BATCH, 7, length)
         for row in range(BATCH):
             ranked = Truth(scheme, scores[row]).ranked[:7]
             assert tags[row, : len(ranked)].tolist() == [sequence for _, sequence in ranked]
-            close(best[row, : len(ranked)], [score for score, _ in ranked], library)
+            close(best[row, : len(ranked)], [score for score, _ in ranked], backend)
             # The rest is padding.
             assert (best[row, len(ranked) :] == -torch.inf).all()
             assert (tags[row, len(ranked) :] == -1).all()

@@ -264,3 +264,14 @@ def test_a_full_catalogue_is_replaced(monkeypatch):
             each.mentions for each in options_of(fresh, scores)
         ]
     assert len(decoder._catalogue.mentions) < 30
+
+
+@pytest.mark.parametrize(("naming", "sequences"), [("structural", 8), ("semantic", 16)])
+def test_twice_as_many_sequences_where_two_encode_the_same_mentions(naming, sequences, monkeypatch):
+    scheme, asked = Scheme(("A",), naming=naming), []
+    k_best = numpy_backend.k_best
+    monkeypatch.setattr(
+        numpy_backend, "k_best", lambda *given: asked.append(given[-1]) or k_best(*given)
+    )
+    options_of(Decoder(scheme, numpy_backend), some_scores(scheme, 1))
+    assert set(asked) == {sequences}

@@ -2,16 +2,20 @@ import json
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import torch
 
+from discotag import load
 from discotag.errors import DiscotagError
+from discotag.evaluation import score
 from discotag.prediction.tagger import Tagger
-from discotag.training import run_folder, runs
+from discotag.training import run_folder, runs, trainer
 from discotag.training.checkpoints import COMPLETE, last_complete, remove_incomplete
+from discotag.training.data import read_sentences
 from discotag.training.initial_network import make_network
 from discotag.training.progress import Silent
 from discotag.training.run_folder import RunError, claim
@@ -103,6 +107,19 @@ def test_a_run_leaves_what_it_promises(uninterrupted):
     assert figures["dev"]["all"]["recall"] >= 0.8
     assert len(figures["seeds"][0]["epochs"]) == 40
     assert not list(uninterrupted.rglob("*.bin"))
+
+
+def test_the_figures_are_those_of_the_model_with_its_recall(place, tmp_path, monkeypatch):
+    def reckless(network, dev, *, bf16):
+        return replace(network.config, recall=20.0)
+
+    monkeypatch.setattr(trainer, "calibrated", reckless)
+    data, settings = place / "train.jsonl", _settings(place, num_train_epochs=2, mention_scorer=8)
+    run(Sources(data, data), settings, tmp_path, Silent())
+    found = json.loads((tmp_path / "figures.json").read_text())["dev"]["all"]
+    gold = read_sentences(data)
+    expected = score(gold, [each.mentions for each in load(tmp_path / "model").predict(gold)])
+    assert found["predicted"] == expected.all.micro.predicted > found["gold"]
 
 
 @pytest.mark.parametrize(

@@ -91,9 +91,15 @@ def k_best(
 ) -> tuple[Tensor, Tensor]:
     """Return the k best tag sequences and their scores; see `algorithms.k_best`.
 
-    There is no Triton kernel for this; PyTorch is used instead.
+    There is no Triton kernel for a large k; PyTorch is used instead.
     """
-    backend = _chosen(backend, grammar, scores, weights).replace("triton", "torch")
+    backend = _chosen(backend, grammar, scores, weights)
+    if backend == "triton":
+        from discotag.inference.backends import triton_backend
+
+        if k <= triton_backend.MOST_RANKS:
+            return triton_backend.k_best(grammar, scores, mask, k)
+        backend = "torch"
     tags, best = algorithms.k_best(*_arguments(backend, grammar, scores, mask, weights), k)
     return torch.as_tensor(tags), torch.as_tensor(best)
 

@@ -151,6 +151,102 @@ def best_table_kernel(
 
 
 @triton.jit(do_not_specialize=["words", "stride", "mask_row", "mask_word"])
+def k_best_table_kernel(
+    scores,
+    mask,
+    mask_row,
+    mask_word,
+    values,
+    choices,
+    tags,
+    fan_tag,
+    fan_target,
+    final,
+    words,
+    stride,
+    STATES: tl.constexpr,
+    TAGS: tl.constexpr,
+    START: tl.constexpr,
+    PLACES: tl.constexpr,
+    WIDTH: tl.constexpr,
+    MASKED: tl.constexpr,
+    RANKS: tl.constexpr,
+    BLOCK: tl.constexpr,
+):
+    """Store the RANKS best tag sequences in `tags`; their scores are the first values of START.
+
+    `values` has RANKS scores for each state, for each word and for the end. `choices` has, for each
+    word, state and rank, the place in the fan times RANKS plus the rank of what follows. BLOCK is
+    the number of states that are computed together, and RANKS, WIDTH and BLOCK are powers of two.
+    """
+    sentence = tl.program_id(0).to(tl.int64)
+    scores += sentence * stride
+    values += sentence * (words + 1) * STATES * RANKS
+    choices += sentence * words * STATES * RANKS
+    tags += sentence * RANKS * words
+    mask += sentence * mask_row
+    lanes = tl.arange(0, BLOCK)
+    ranks = tl.arange(0, RANKS)
+    columns = tl.arange(0, WIDTH * RANKS)
+    places = columns // RANKS
+    for tile in range(0, STATES, BLOCK):
+        here = tile + lanes
+        live = here < STATES
+        ends = tl.load(final + here, mask=live, other=0)
+        first = (ends != 0)[:, None] & (ranks == 0)[None, :]
+        row = values + (words * STATES + here[:, None]) * RANKS + ranks[None, :]
+        tl.store(row, tl.where(first, 0.0, float("-inf")), mask=live[:, None])
+    tl.debug_barrier()
+    for step in range(words):
+        word = words - 1 - step
+        row = values + word * STATES * RANKS
+        onward = row + STATES * RANKS
+        given = True
+        if MASKED:
+            given = tl.load(mask + word * mask_word) != 0
+        for tile in range(0, STATES, BLOCK):
+            here = tile + lanes
+            live = here < STATES
+            entry = places[None, :] * STATES + here[:, None]
+            known = live[:, None] & (places < PLACES)[None, :]
+            number = tl.load(fan_tag + entry, mask=known, other=TAGS)
+            target = tl.load(fan_target + entry, mask=known, other=0)
+            score = tl.load(scores + word * TAGS + number, mask=number < TAGS, other=0.0)
+            value = tl.load(onward + target * RANKS + columns[None, :] % RANKS)
+            value = tl.where(number < TAGS, value + score.to(tl.float32), float("-inf"))
+            # The highest value that comes after the one before; of equal ones, the first column.
+            highest = tl.full([BLOCK], float("inf"), tl.float32)
+            column = tl.full([BLOCK], -1, tl.int32)
+            for order in range(RANKS):
+                later = (value == highest[:, None]) & (columns[None, :] > column[:, None])
+                left = tl.where((value < highest[:, None]) | later, value, float("-inf"))
+                following = tl.max(left, 1)
+                same = (value == following[:, None]) & ((value < highest[:, None]) | later)
+                column = tl.min(tl.where(same, columns[None, :], WIDTH * RANKS - 1), 1)
+                highest = following
+                kept = highest
+                if MASKED:
+                    before = tl.load(onward + here * RANKS + order, mask=live, other=0.0)
+                    kept = tl.where(given, highest, before)
+                tl.store(row + here * RANKS + order, kept, mask=live)
+                tl.store(choices + (word * STATES + here) * RANKS + order, column, mask=live)
+        tl.debug_barrier()
+    possible = tl.load(values + START * RANKS + ranks) > float("-inf")
+    here = tl.full([RANKS], START, tl.int32)
+    rank = ranks
+    for word in range(words):
+        known = possible
+        if MASKED:
+            known = possible & (tl.load(mask + word * mask_word + 0 * ranks) != 0)
+        column = tl.load(choices + (word * STATES + here) * RANKS + rank, mask=known, other=0)
+        entry = column // RANKS * STATES + here
+        number = tl.load(fan_tag + entry, mask=known, other=-1)
+        tl.store(tags + ranks * words + word, number.to(tl.int64))
+        here = tl.load(fan_target + entry, mask=known, other=0) + tl.where(known, 0, here)
+        rank = tl.where(known, column % RANKS, rank)
+
+
+@triton.jit(do_not_specialize=["words", "stride", "mask_row", "mask_word"])
 def sum_table_kernel(
     scores,
     mask,
