@@ -69,17 +69,22 @@ class Variant:
 TWO_SLOTS: Final = {"slots": 2, "gap_mentions": False}
 NO_SCORER: Final = {"mention_scorer": 0}
 NO_WEIGHT: Final = {"discontinuous_weight": 1.0}
+NO_FOLDING: Final = {"fold": 0.0}
+PLAIN: Final = TWO_SLOTS | NO_SCORER | NO_WEIGHT | NO_FOLDING
 
 VARIANTS: Final = {
     "best": Variant("best"),
-    "plain": Variant("plain tagger, recipe of best", TWO_SLOTS | NO_SCORER | NO_WEIGHT),
+    "plain": Variant(
+        "plain tagger, recipe of best", TWO_SLOTS | NO_SCORER | NO_WEIGHT | NO_FOLDING
+    ),
     "grid": Variant("grid model", grid=True, published=True),
     "paper": Variant("paper", preset="paper", published=True),
     "two_slots": Variant("best, 2 slots, no gap mentions", TWO_SLOTS),
     "no_scorer": Variant("best, no mention scorer", NO_SCORER),
     "no_weight": Variant("best, no weight of discontinuous", NO_WEIGHT),
     "soft_em": Variant("best, soft EM", {"objective": "soft_em"}),
-    "fold": Variant("best, folded coordinations", {"fold": 1.0}),
+    "no_fold": Variant("best, no folding", NO_FOLDING),
+    "fold_1": Variant("best, twice as much folding", {"fold": 1.0}),
     "rate_1e-5": Variant("best, encoder's rate 1e-5", {"learning_rate": 1e-5}),
     "rate_5e-5": Variant("best, encoder's rate 5e-5", {"learning_rate": 5e-5}),
     "head_1e-4": Variant("best, head's rate 1e-4", {"head_learning_rate": 1e-4}),

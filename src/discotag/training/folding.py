@@ -52,6 +52,9 @@ PAIRED: Final = frozenset(["both", "either", "neither", "between"])
 
 HYPHEN: Final = "-"
 
+LEAST_SHARE: Final = 0.01
+"""The share of sentences with a conjunction below which a corpus is taken not to be in English."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cut:
@@ -83,6 +86,19 @@ class Removal:
 
     component: Fragment
     conjunction: int
+
+
+def can_be_folded(sentences: Sequence[Sentence]) -> bool:
+    """Return whether folding suits a corpus: it has discontinuous mentions and is in English.
+
+    Where there are no discontinuous mentions, "muscle and joint pain" may be annotated as one
+    mention.
+    """
+    enough = LEAST_SHARE * len(sentences)
+    with_conjunction = sum("and" in _lower(each.words) for each in sentences)
+    return with_conjunction >= enough and any(
+        mention.discontinuous for each in sentences for mention in each.mentions
+    )
 
 
 def fold(

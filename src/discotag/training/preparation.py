@@ -19,7 +19,7 @@ from discotag.training.data import (
     read_lexicon,
     read_sentences,
 )
-from discotag.training.folding import fold
+from discotag.training.folding import can_be_folded, fold
 from discotag.training.settings import Settings
 from discotag.training.sources import Sources
 from discotag.training.teachers import teach
@@ -118,7 +118,7 @@ def choose(
     if settings.augment:
         lexicon = read_lexicon(settings.lexicon)
         new += augment(kept, scheme, settings.augment, settings.seed, lexicon)
-    if settings.fold:
+    if settings.fold and can_be_folded(kept):
         new += fold(kept, scheme, settings.fold, settings.seed)
     return Chosen(scheme, [*kept, *new], left_out, len(new))
 

@@ -28,6 +28,7 @@ PRESETS: Final[dict[str, dict[str, Any]]] = {
         "dropout": 0.5,
         "mention_scorer": 0,
         "discontinuous_weight": 1.0,
+        "fold": 0.0,
         "slots": 2,
         "gap_mentions": False,
     },
@@ -234,9 +235,10 @@ class Settings:
         most=100,
     )
     fold: float = setting(
-        0.0,
+        0.5,
         "The number of new sentences for each sentence that allows it, made by folding mentions "
-        "into coordinations or unfolding coordinations.",
+        "into coordinations or unfolding coordinations; for corpora in English with discontinuous "
+        "mentions.",
         group=DATA,
         least=0,
         most=100,
