@@ -22,7 +22,7 @@ from discotag.marks import Marked
 from discotag.words import Splitter
 
 LABEL = "ADR"
-NAMES = ("serious", "negated", "posts")
+NAMES = ("serious", "negated", "posts", "fresh_serious", "fresh_negated")
 FOLDER = Path(__file__).parent / "held_out"
 MARK = re.compile(r"\[(?:([1-9]+) )?([^\[\]]+)\]")
 
@@ -63,7 +63,7 @@ def parse(line: str, id: str | None = None) -> Document:
 
 
 def held_out(name: str) -> list[Document]:
-    """Return the texts of one of the sets `serious`, `negated` and `posts`.
+    """Return the texts of one of the sets `NAMES`.
 
     Example:
         >>> held_out("serious")[2].mentions[0].text
@@ -75,28 +75,36 @@ def held_out(name: str) -> list[Document]:
 
 
 def judge(tagger: Tagger) -> dict[str, float]:
-    """Return the figures of a model on the three sets, in percent.
+    """Return the figures of a model, in percent.
 
     Returns:
         serious_found: Serious reports whose gold mentions are all found, see `is_found`.
         serious_exact: Serious reports whose gold mentions are all predicted exactly.
         negated_with_mention: Texts without gold mentions in which one is predicted.
+        fresh_serious_found, fresh_serious_exact, fresh_negated_with_mention: The same of the texts
+            that were written later.
         posts_f1, posts_precision, posts_recall: Exact figures of the mentions of the posts.
         posts_f1_discontinuous: Exact F1 of their discontinuous mentions.
     """
     gold = {name: held_out(name) for name in NAMES}
     found = {name: list(tagger.predict(gold[name])) for name in NAMES}
-    serious = [
-        (truth.mentions, guess.mentions)
-        for truth, guess in zip(gold["serious"], found["serious"], strict=True)
-    ]
-    scores = score(_sentences(gold["posts"]), _sentences(found["posts"]))
-    figures = {
-        "serious_found": _share(
+    figures: dict[str, float] = {}
+    for kind in ("", "fresh_"):
+        serious = [
+            (truth.mentions, guess.mentions)
+            for truth, guess in zip(gold[f"{kind}serious"], found[f"{kind}serious"], strict=True)
+        ]
+        figures[f"{kind}serious_found"] = _share(
             all(is_found(each, truth, guess) for each in truth) for truth, guess in serious
-        ),
-        "serious_exact": _share(set(truth) <= set(guess) for truth, guess in serious),
-        "negated_with_mention": _share(bool(each.mentions) for each in found["negated"]),
+        )
+        figures[f"{kind}serious_exact"] = _share(
+            set(truth) <= set(guess) for truth, guess in serious
+        )
+        figures[f"{kind}negated_with_mention"] = _share(
+            bool(each.mentions) for each in found[f"{kind}negated"]
+        )
+    scores = score(_sentences(gold["posts"]), _sentences(found["posts"]))
+    figures |= {
         "posts_f1": scores.all.micro.f1,
         "posts_precision": scores.all.micro.precision,
         "posts_recall": scores.all.micro.recall,

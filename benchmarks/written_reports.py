@@ -1,0 +1,27 @@
+"""Reports, and text like it that reports nothing, written line by line to train the bundled model.
+
+The texts are in `benchmarks/written_reports`, one per line, in the notation of the held-out set and
+by its rules for what a mention is (`benchmarks/held_out/DATASHEET.md`). Unlike made-up reports,
+which fill in frames, no two of them follow the same pattern. They were written with a language
+model by writers who had not seen the held-out texts. `serious-*.txt` has reactions, most of them
+serious; `silent-*.txt` names conditions that no drug caused, with a reaction beside them in one
+line of six.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from discotag import Document
+from held_out import parse
+
+FOLDER = Path(__file__).parent / "written_reports"
+
+
+def written_reports() -> Iterator[Document]:
+    """Yield documents of one line each, file by file."""
+    for path in sorted(FOLDER.glob("*.txt")):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        for number, line in enumerate(lines, 1):
+            yield parse(line, f"{path.stem}.{number}")
