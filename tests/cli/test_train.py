@@ -34,7 +34,7 @@ def place(tmp_path_factory):
     learnable_encoder(folder / "encoder")
     write_jsonl(SENTENCES, folder / "corpus.jsonl")
     (folder / "settings.yaml").write_text(
-        "num_train_epochs: 9\nlearning_rate: 5e-3\nbatch_size: 2\ndropout: 0\n"
+        "num_train_epochs: 9\nlearning_rate: 5e-3\nbatch_size: 2\ndropout: 0\nfold: 0\n"
     )
     return folder
 

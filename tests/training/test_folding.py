@@ -234,8 +234,8 @@ def test_real_sentences_stay_sound():
 
 def test_the_setting_adds_to_augmentation():
     corpus = [ARMS_AND_LEGS, MUSCLE_AND_JOINT, sentence("back pain", [(0, 2)])]
-    assert choose(corpus, Settings()).augmented == 0
-    swapped = choose(corpus, Settings(augment=2))
+    assert choose(corpus, Settings(fold=0.0)).augmented == 0
+    swapped = choose(corpus, Settings(augment=2, fold=0.0))
     chosen = choose(corpus, Settings(fold=1.0))
     both = choose(corpus, Settings(augment=2, fold=1.0))
     assert chosen.augmented == 3
@@ -243,6 +243,19 @@ def test_the_setting_adds_to_augmentation():
     assert chosen.train[3:] == fold(corpus, chosen.scheme, 1.0, Settings().seed)
     assert both.train == [*swapped.train, *chosen.train[3:]]
     assert both.augmented == len(both.train) - 3
+
+
+@pytest.mark.parametrize("conjunction", ["and", "und"])
+@pytest.mark.parametrize("discontinuous", [True, False])
+def test_only_english_corpora_with_discontinuous_mentions_are_folded(conjunction, discontinuous):
+    first = [(0, 1), (3, 4)] if discontinuous else [(0, 1)]
+    corpus = [
+        sentence(f"muscle {conjunction} joint pain", first, [(2, 4)]),
+        sentence("back pain", [(0, 2)]),
+        sentence("neck pain", [(0, 2)]),
+    ]
+    added = choose(corpus, Settings(fold=1.0)).augmented
+    assert bool(added) == (conjunction == "and" and discontinuous)
 
 
 WORDS = st.sampled_from(

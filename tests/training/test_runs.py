@@ -25,7 +25,13 @@ from discotag.training.sources import Sources, find_digests
 from learnable import CROSSED, SENTENCES, learnable_encoder, sentence, write_jsonl
 from locks import held
 
-FAST = {"num_train_epochs": 40, "learning_rate": 5e-3, "batch_size": 2, "dropout": 0.1}
+FAST = {
+    "num_train_epochs": 40,
+    "learning_rate": 5e-3,
+    "batch_size": 2,
+    "dropout": 0.1,
+    "fold": 0.0,
+}
 KILL = """
 import os, signal
 from discotag.training import checkpoints
