@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test lint tests wheel format bench clean
+.PHONY: help demo test lint tests wheel docs format bench clean
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -22,7 +22,7 @@ $(VENV)/.base: $(VENV)/.made pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base
-	$(PIP) install -c constraints.txt -e '.[dev,train,corpora]'
+	$(PIP) install -c constraints.txt -e '.[dev,docs,train,corpora]'
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.base
@@ -32,7 +32,7 @@ $(VENV)/.bench: $(VENV)/.base
 demo: $(VENV)/.base
 	@$(BIN)/discotag predict --sentences lines --format terminal docs/demo.txt
 
-test: lint wheel tests
+test: lint wheel docs tests
 
 # make lint   style, types and the order of the house
 lint: $(VENV)/.dev
@@ -44,6 +44,10 @@ lint: $(VENV)/.dev
 # make tests  the tests alone
 tests: $(VENV)/.dev
 	$(BIN)/pytest -n auto
+
+# make docs   build the documentation in site/; nothing is loaded from elsewhere
+docs: $(VENV)/.dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 # make wheel  build the package, install it alone in a new environment elsewhere, and try it there
 wheel: $(VENV)/.dev

@@ -129,7 +129,7 @@ class Scheme:
         2^k; in general, each set has one for every assignment of names to the slots it fills.
 
         Raises:
-            As `encode`.
+            IncompatibleError: See `encode`.
         """
         layers = self.layers(length, mentions)
         if self.structural:
