@@ -25,6 +25,10 @@ def run(*arguments):
     return CliRunner().invoke(app, ["check", *map(str, arguments)], env={"COLUMNS": "100"})
 
 
+PAPER = ("--slots", 2, "--no-gap-mentions")
+"""The scheme of the paper."""
+
+
 @pytest.fixture
 def corpus(tmp_path):
     def made(*blocks):
@@ -36,7 +40,7 @@ def corpus(tmp_path):
 
 
 def test_tables_and_examples(corpus):
-    done = run(corpus(GOOD, THREE_PARTS, SUSPECT))
+    done = run(corpus(GOOD, THREE_PARTS, SUSPECT), *PAPER)
     assert done.exit_code == 0
     for part in (
         "No problems in the files.",
@@ -51,12 +55,12 @@ def test_tables_and_examples(corpus):
     ):
         assert part in done.stdout
     assert "…" not in done.stdout
-    assert "too_many_slots (1)" not in run(corpus(THREE_PARTS), "--slots", 3).stdout
+    assert "too_many_slots (1)" not in run(corpus(THREE_PARTS)).stdout  # as training does
     assert "sentence 2" not in run(corpus(GOOD, THREE_PARTS), "--examples", 0).stdout
 
 
 def test_data(corpus):
-    done = run(corpus(GOOD, THREE_PARTS, SUSPECT, BAD), "--json", "--examples", 1)
+    done = run(corpus(GOOD, THREE_PARTS, SUSPECT, BAD), *PAPER, "--json", "--examples", 1)
     assert done.exit_code == 1
     data = json.loads(done.stdout)
     assert (data["sentences"], data["discontinuous_sentences"]) == (4, 3)
@@ -83,7 +87,7 @@ def test_data(corpus):
 
 def test_schemes_asked_for(corpus):
     path = corpus("a b c d\n0,0,3,3 ADR|1,1 ADR\n\n")
-    plain = json.loads(run(path, "--json").stdout)
+    plain = json.loads(run(path, *PAPER, "--json").stdout)
     assert plain["reasons"] == {"mention_in_gap": 1}
     options = ("--gap-mentions", "--slots", 4, "--naming", "semantic", "--json")
     data = json.loads(run(path, *options).stdout)
@@ -131,7 +135,7 @@ def test_text_that_is_cut_by_options(tmp_path):
 def test_what_would_move_the_cursor_is_made_visible(tmp_path):
     path = tmp_path / "corpus.txt"
     path.write_text("a\x1b[31m b c\n0,0,2,2 A|1,1 A|9,9 \x1b[31m\n\n")
-    done = run(path)
+    done = run(path, *PAPER)
     assert "\x1b[31m" not in done.stdout
     assert "a·[31m" in done.stdout
 

@@ -58,10 +58,8 @@ INDENT: Final = "    "
 def check(
     path: InPath,
     format: InFormat = None,
-    slots: Annotated[int, typer.Option(help="Component types, 0 (BIO) to 4.")] = 2,
-    gap_mentions: Annotated[
-        bool, typer.Option("--gap-mentions", help="Allow continuous mentions in gaps.")
-    ] = False,
+    slots: Annotated[int, typer.Option(help="Component types, 0 (BIO) to 4.")] = 3,
+    gap_mentions: Annotated[bool, typer.Option(help="Allow continuous mentions in gaps.")] = True,
     naming: Annotated[
         Naming, typer.Option(help="What slot names mean; does not change which sentences fit.")
     ] = Naming.structural,
@@ -88,7 +86,7 @@ def check(
 
     discotag corpus check brat-folder/
 
-    discotag corpus check train.jsonl --slots 3 --gap-mentions --html findings.html
+    discotag corpus check train.jsonl --slots 2 --no-gap-mentions --html findings.html
 
     discotag corpus check train.txt --format inline --json
     """
