@@ -77,9 +77,18 @@ class Splitter:
         stop = len(text) if end is None else end
         return [match.span() for match in WORDS[self.words].finditer(text, start, stop)]
 
-    def sentence(self, text: str) -> Sentence:
-        """Return the whole text as one sentence."""
-        return self._sentence(text, 0, len(text))
+    def sentence(self, text: str, start: int = 0, end: int | None = None) -> Sentence:
+        """Return the text between two positions, by default all of it, as one sentence.
+
+        Example:
+            >>> Splitter().sentence("Sore toes. Slept well.", 11).words
+            ('Slept', 'well', '.')
+        """
+        own = text[start:end]
+        parts = WORDS[self.words].split(own)  # what is between words, a word, what is between, ...
+        borders = list(accumulate(map(len, parts)))
+        offsets = tuple(zip(borders[::2], borders[1::2], strict=False))
+        return Sentence.unchecked(tuple(parts[1::2]), own, offsets, start)
 
     def document(
         self,
@@ -115,7 +124,7 @@ class Splitter:
         ranges = self.sentence_ranges(text)
         if good:
             ranges = join_ranges(ranges, good)
-        sentences = [self._sentence(text, start, end) for start, end in ranges]
+        sentences = [self.sentence(text, start, end) for start, end in ranges]
         if not good:
             return Document.unchecked(tuple(sentences), text, id)
         words = [
@@ -154,13 +163,6 @@ class Splitter:
                 for end in _sentence_ends(text, block.words, block.end):
                     yield start, end
                     start = end
-
-    def _sentence(self, text: str, start: int, end: int) -> Sentence:
-        own = text[start:end]
-        parts = WORDS[self.words].split(own)  # what is between words, a word, what is between, ...
-        borders = list(accumulate(map(len, parts)))
-        offsets = tuple(zip(borders[::2], borders[1::2], strict=False))
-        return Sentence.unchecked(tuple(parts[1::2]), own, offsets, start)
 
 
 def _sentence_ends(text: str, start: int, end: int) -> Iterator[int]:

@@ -187,8 +187,9 @@ class Tagger:
             probabilities: Whether to compute the probability of each mention as its `score`.
             recall: As in `predict`.
         """
+        check_options(batch_size=batch_size, min_score=min_score, recall=recall)
         portions = [_Portion[list[Mention]](list(documents))]
-        recall = self._checked_recall(recall)
+        recall = self.config.recall if recall is None else float(recall)
         found = self._tagged(portions, min_score, batch_size, probabilities, recall)
         return [document for portion in found for document in portion.documents]
 
@@ -229,12 +230,10 @@ class Tagger:
             InputError: If an argument is out of range, or an item cannot be tagged.
         """
         _check_items(items)
-        _check_whole("batch_size", batch_size, least=1)
+        check_options(batch_size=batch_size, min_score=min_score, recall=recall)
         _check_whole("skip", skip, least=0)
-        if not isinstance(min_score, Real) or not 0 <= min_score <= 1:
-            raise InputError(f"min_score must be between 0 and 1, got {min_score!r}")
         portions = self._portions(items, skip)
-        recall = self._checked_recall(recall)
+        recall = self.config.recall if recall is None else float(recall)
         tagged = self._tagged(portions, float(min_score), batch_size, True, recall)
         found = (document for portion in tagged for document in portion.wanted)
         return _shown(found, items, skip) if progress else found
@@ -366,16 +365,6 @@ class Tagger:
         from discotag.model.files import push
 
         return push(self.save_pretrained, name, private=private)
-
-    def _checked_recall(self, recall: float | None) -> float:
-        if recall is None:
-            return self.config.recall
-        number = isinstance(recall, Real) and not isinstance(recall, bool)
-        if not number or not -MOST_RECALL <= recall <= MOST_RECALL:
-            raise InputError(
-                f"recall must be between {-MOST_RECALL} and {MOST_RECALL}, got {recall!r}"
-            )
-        return float(recall)
 
     def _tagged(
         self,
@@ -529,6 +518,18 @@ def _rebuilt(document: Document, mentions: Sequence[Sequence[Mention]]) -> Docum
     if not any(mentions) and not any(each.mentions for each in document.sentences):
         return document
     return document.with_mentions(mentions)
+
+
+def check_options(*, batch_size: int | None, min_score: float, recall: float | None) -> None:
+    """Raise `InputError` if an option of `Tagger.predict` is out of range."""
+    _check_whole("batch_size", batch_size, least=1)
+    if not isinstance(min_score, Real) or not 0 <= min_score <= 1:
+        raise InputError(f"min_score must be between 0 and 1, got {min_score!r}")
+    if recall is None:
+        return
+    number = isinstance(recall, Real) and not isinstance(recall, bool)
+    if not number or not -MOST_RECALL <= recall <= MOST_RECALL:
+        raise InputError(f"recall must be between {-MOST_RECALL} and {MOST_RECALL}, got {recall!r}")
 
 
 def _check_items(items: object) -> None:

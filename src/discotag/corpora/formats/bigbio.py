@@ -46,11 +46,25 @@ def recognises(path: Path, head: str) -> bool:
 
 def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
     """Yield a document for each line, or for each object of a list."""
-    for number, data in values(path, report):
+    yield from documents(values(path, report), str(path), splitter, report)
+
+
+def documents(
+    rows: Iterable[tuple[int | None, Any]], path: str, splitter: Splitter, report: Report
+) -> Iterator[Document]:
+    """Yield the documents of plain data in this schema.
+
+    Args:
+        rows: The data of each document, with its line.
+        path: The file, or what messages name instead of one.
+        splitter: Splits text into sentences and words.
+        report: Called with each problem.
+    """
+    for number, data in rows:
         try:
             source = _source(data, path, number, report)
         except MalformedError as error:
-            report(Problem("syntax", str(error), str(path), number))
+            report(Problem("syntax", str(error), path, number))
             continue
         document = assembled(source, splitter, report)
         if document is not None:
@@ -61,7 +75,7 @@ def write(documents: Iterable[Document], path: Path) -> None:
     """Write one line per document."""
     with created(path) as stream:
         for number, document in enumerate(documents):
-            data = _written(document, number)
+            data = to_dict(document, number)
             stream.write(json.dumps(data, ensure_ascii=False) + "\n")
 
 
@@ -75,7 +89,40 @@ FORMAT: Final = Format(
 )
 
 
-def _source(data: Any, path: Path, line: int | None, report: Report) -> Source:
+def to_dict(document: Document, number: int) -> dict[str, Any]:
+    """Return a document as plain data in this schema; scores are not kept.
+
+    Args:
+        document: The document.
+        number: Its number in the corpus, which makes its ids unique.
+
+    Raises:
+        UnwritableError: The document cannot be represented.
+    """
+    text, marked = writable(document, FORMAT.name)
+    passage = {"id": f"{number}_0", "type": "document", "text": [text], "offsets": [[0, len(text)]]}
+    entities = [
+        {
+            "id": f"{number}_{place}",
+            "type": mark.label,
+            "text": [text[start:end] for start, end in mark.fragments],
+            "offsets": [list(fragment) for fragment in mark.fragments],
+            "normalized": [],
+        }
+        for place, mark in enumerate(marked, start=1)
+    ]
+    return {
+        "id": str(number),
+        "document_id": document.id or "",
+        "passages": [passage],
+        "entities": entities,
+        "events": [],
+        "coreferences": [],
+        "relations": [],
+    }
+
+
+def _source(data: Any, path: str, line: int | None, report: Report) -> Source:
     document = as_object(data, "a document")
     identifier = as_name(document.get("document_id"), "'document_id'")
     pieces: list[Piece] = []
@@ -89,15 +136,15 @@ def _source(data: Any, path: Path, line: int | None, report: Report) -> Source:
         try:
             annotations.append(_annotation(each, line))
         except MalformedError as error:
-            report(Problem("syntax", str(error), str(path), line))
+            report(Problem("syntax", str(error), path, line))
     held = [
         each
         for key in ("passages", "entities", "events", "relations", "coreferences")
         for each in listed(document, key)
     ]
     known = {str(each["id"]) for each in held if "id" in each}
-    check_references(_references(document, line), known, str(path), report)
-    return Source(identifier, pieces, annotations, str(path), line)
+    check_references(_references(document, line), known, path, report)
+    return Source(identifier, pieces, annotations, path, line)
 
 
 def _references(document: dict[str, Any], line: int | None) -> Iterator[Reference]:
@@ -133,27 +180,3 @@ def _offsets(data: dict[str, Any]) -> tuple[Fragment, ...]:
             raise MalformedError("'offsets' must be pairs of numbers, [[start, end], …]")
         pairs.append((as_number(pair[0], "an offset"), as_number(pair[1], "an offset")))
     return tuple(pairs)
-
-
-def _written(document: Document, number: int) -> dict[str, Any]:
-    text, marked = writable(document, FORMAT.name)
-    passage = {"id": f"{number}_0", "type": "document", "text": [text], "offsets": [[0, len(text)]]}
-    entities = [
-        {
-            "id": f"{number}_{place}",
-            "type": mark.label,
-            "text": [text[start:end] for start, end in mark.fragments],
-            "offsets": [list(fragment) for fragment in mark.fragments],
-            "normalized": [],
-        }
-        for place, mark in enumerate(marked, start=1)
-    ]
-    return {
-        "id": str(number),
-        "document_id": document.id or "",
-        "passages": [passage],
-        "entities": entities,
-        "events": [],
-        "coreferences": [],
-        "relations": [],
-    }
