@@ -104,7 +104,7 @@ def test_weights_that_do_not_fit(copy):
     (copy / "config.json").write_text(json.dumps(changed))
     refused(copy, "model.safetensors: does not match config.json: .*size mismatch for linear")
     (copy / "config.json").write_text(json.dumps(data | {"num_hidden_layers": 1}))
-    refused(copy, r"do not match config.json: 16 are unexpected \(encoder.* and 11 more\)$")
+    refused(copy, r"do not match config.json: 16 are unexpected \(bert.* and 11 more\)$")
     (copy / "config.json").write_text(json.dumps(data | {"model_type": "no such"}))
     refused(copy, "cannot build its encoder")
     (copy / "config.json").write_text(json.dumps(data))

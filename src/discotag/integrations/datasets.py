@@ -43,8 +43,12 @@ def to_dataset(documents: Iterable[Document]) -> Dataset:
     with optional("datasets", "datasets"):
         from datasets import Dataset
 
-    rows = [bigbio.to_dict(document, number) for number, document in enumerate(documents)]
-    return Dataset.from_list(rows, features=features())
+    schema = features()
+    columns: dict[str, list[Any]] = {name: [] for name in schema}
+    for number, document in enumerate(documents):
+        for name, value in bigbio.to_dict(document, number).items():
+            columns[name].append(value)
+    return Dataset.from_dict(columns, features=schema)
 
 
 def from_dataset(

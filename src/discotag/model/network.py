@@ -135,14 +135,19 @@ class Network(nn.Module):
             raise ModelError(f"{source}: its tokenizer: {error}") from None
 
     def save_pretrained(self, folder: str | Path) -> None:
-        """Write `config.json`, `model.safetensors`, `tokenizer.json` and the card, `README.md`."""
+        """Write `config.json`, `model.safetensors`, `tokenizer.json` and the card, `README.md`.
+
+        The encoder can also be loaded by `AutoModel.from_pretrained(folder)`.
+        """
         from safetensors.torch import save_model
 
         folder = Path(folder)
         data = self.encoder.config.to_dict()
         data.pop("_name_or_path", None)  # a private path on the machine of training
+        for key in {"dtype", "torch_dtype"} & data.keys():  # that of the file it was loaded from
+            data[key] = str(self.encoder.dtype).removeprefix("torch.")
         write_texts(folder, data, self.config, self.tokenizer)
-        save_model(self, str(folder / WEIGHTS))
+        save_model(self._in_files(), str(folder / WEIGHTS))
         (folder / WEIGHTS).chmod(
             (folder / CONFIG).stat().st_mode
         )  # safetensors lets only the owner read it
@@ -187,12 +192,21 @@ class Network(nn.Module):
             restore(network, file)
             return network
         try:
-            missing, unexpected = load_model(network, str(file), strict=False)
+            missing, unexpected = load_model(network._in_files(), str(file), strict=False)
         except (RuntimeError, SafetensorError, OSError) as error:
             raise ModelError(f"{file}: does not match {CONFIG}: {one_line(error)}") from None
         problems = {"are missing": list(missing), "are unexpected": list(unexpected)}
         check_names(problems, f"{file}: its weights do not match {CONFIG}")
         return network.eval()
+
+    def _in_files(self) -> nn.ModuleDict:
+        """Return the modules under the names that their weights have in files.
+
+        The encoder has its `base_model_prefix`, which `AutoModel` looks for.
+        """
+        modules = dict(self.named_children())
+        encoder = modules.pop("encoder")
+        return nn.ModuleDict({self.encoder.base_model_prefix: encoder, **modules})
 
 
 def _check_scorer(
