@@ -22,11 +22,11 @@ $(VENV)/.base: $(VENV)/.made pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base
-	$(PIP) install -c constraints.txt -e '.[dev,docs,train,corpora]'
+	$(PIP) install -c constraints.txt -e '.[dev,docs,train,corpora,spacy,datasets]'
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.base
-	$(PIP) install -c constraints.txt -e '.[bench,train,corpora]'
+	$(PIP) install -c constraints.txt -e '.[bench,train,corpora,spacy]'
 	@touch $@
 
 demo: $(VENV)/.base
@@ -70,6 +70,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/corpora.py
 	$(BIN)/python benchmarks/lexicon.py
 	$(BIN)/python benchmarks/prediction.py
+	$(BIN)/python benchmarks/spacy_pipeline.py
 
 # make clean  remove the environment and caches
 clean:

@@ -4,7 +4,7 @@ Each fragment of a mention is a span of the group `doc.spans["discotag"]`. Fragm
 have the same id. `doc._.mentions` has the mentions, whose words are the tokens of the doc.
 """
 
-from __future__ import annotations
+# Annotations are not postponed here: spaCy 3.7 needs those of the factory as types, not as text.
 
 import logging
 import os
@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, Self, get_args
 
 from discotag.errors import InputError
 from discotag.integrations.optional import optional
@@ -156,7 +156,7 @@ class SpacyTagger:
         """
         copy_model(self._files(), Path(path))
 
-    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> SpacyTagger:
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> Self:
         """Load the model from a folder that `to_disk` has written.
 
         Raises:
@@ -174,7 +174,7 @@ class SpacyTagger:
         data: bytes = srsly.msgpack_dumps(content)
         return data
 
-    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> SpacyTagger:
+    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> Self:
         """Load the model from what `to_bytes` has returned.
 
         Its files are written to a temporary folder, which exists as long as this component does.
