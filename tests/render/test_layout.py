@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from any_pictures import random_sentence, sentences
 from discotag import Mention, Sentence
 from discotag.characters import printable
+from discotag.errors import InputError
 from discotag.render.layout import (
     CONTINUED,
     colours,
@@ -153,6 +154,8 @@ def test_colours_are_of_labels_if_there_are_several():
     assert colours([x, x]) == [0, 1]
     assert colours([x, y, x]) == [0, 1, 0]
     assert colours([y, y], ["X", "Y"]) == [1, 1]
+    with pytest.raises(InputError, match="'Y' is not among the given ones"):
+        colours([y], ["X", "Z"])
 
 
 def test_many_mentions_are_placed_in_time():

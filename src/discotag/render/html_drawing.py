@@ -81,10 +81,18 @@ function element(tag, name, ...inside) {
   made.append(...inside);
   return made;
 }
+function unpacked(sentence) {
+  const rows = sentence.mentions || [];
+  return {words: sentence.words, glued: new Set(sentence.glued), together: sentence.together,
+    mentions: rows.map(row => {
+      const [label, score, percent, lane, colour, at] = row;
+      return {row, label, score, percent, lane, colour, at, drawn: []};
+    })};
+}
 function spelled(sentence, start, end) {
   let text = "";
   for (let word = start; word < end; word++)
-    text += sentence.words[word] + (sentence.glued.includes(word) ? "" : " ");
+    text += sentence.words[word] + (sentence.glued.has(word) ? "" : " ");
   return text.trimEnd();
 }
 function drawWords(sentence, hits) {
@@ -109,7 +117,7 @@ function drawWords(sentence, hits) {
   const together = new Map(sentence.together);
   let run = null, until = 0;
   sentence.words.forEach((word, place) => {
-    const space = place + 1 < sentence.words.length && !sentence.glued.includes(place);
+    const space = place + 1 < sentence.words.length && !sentence.glued.has(place);
     const text = element("b", "");
     if (hits && hits.has(place)) text.append(element("mark", "", word)); else text.append(word);
     if (space) text.append(" ");
@@ -133,14 +141,16 @@ function listMentions(sentence, labels) {
     const item = element("li", "c" + mention.colour, element("b", "number", String(number + 1)),
       element("small", "", labels[mention.label]), " ", element("bdi", "",
       mention.at.map(([start, end]) => spelled(sentence, start, end)).join(" … ")));
-    if (mention.score !== null) item.append(" ", element("small", "", mention.shown));
+    if (mention.score !== null) item.append(" ", element("small", "", mention.percent + "%"));
     mention.drawn.push(item);
     list.append(item);
   });
   return list;
 }
 """
-"""Functions that draw what `drawing_data` returns, exactly as `draw_sentence` does."""
+"""Functions that draw what `drawing_data` returns, exactly as `draw_sentence` does.
+
+They put text into elements as text, never as markup. Rows and colours come with the data."""
 
 
 def draw_html(item: Sentence | Document, *, labels: Sequence[str] = ()) -> str:
@@ -242,17 +252,18 @@ def drawing_data(sentence: Sentence, labels: Sequence[str]) -> dict[str, Any]:
         data["glued"] = glued
         data["together"] = list(_together(sentence.words, spaced))
     if sentence.mentions:
-        mentions = sentence.mentions
+        chosen = colours(sentence.mentions, labels)
         data["mentions"] = [
             [
                 labels.index(mention.label),
-                mention.score,
+                None if mention.score is None else round(mention.score, 4),
+                None if mention.score is None else int(percent(mention.score).removesuffix("%")),
                 lane,
                 colour % COLOURS,
                 mention.fragments,
             ]
             for mention, lane, colour in zip(
-                mentions, lanes(mentions), colours(mentions, labels), strict=True
+                sentence.mentions, lanes(sentence.mentions), chosen, strict=True
             )
         ]
     return data

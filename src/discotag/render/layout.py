@@ -12,6 +12,7 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import Final
 
+from discotag.errors import InputError
 from discotag.mentions import Fragment, Mention, Sentence
 
 CONTINUED: Final = "…"
@@ -220,6 +221,9 @@ def colours(mentions: Sequence[Mention], labels: Sequence[str] = ()) -> list[int
         mentions: The mentions.
         labels: All labels, in the order of their colours; by default, those of the mentions.
 
+    Raises:
+        InputError: There are several labels, and that of a mention is not among them.
+
     Example:
         >>> colours([Mention("X", [(0, 1)]), Mention("X", [(1, 2)])])
         [0, 1]
@@ -230,6 +234,9 @@ def colours(mentions: Sequence[Mention], labels: Sequence[str] = ()) -> list[int
     if len(known) < 2:
         return list(range(len(mentions)))
     number = {label: place for place, label in enumerate(known)}
+    unknown = [mention.label for mention in mentions if mention.label not in number]
+    if unknown:
+        raise InputError(f"the label {unknown[0]!r} is not among the given ones, {known}")
     return [number[mention.label] for mention in mentions]
 
 
