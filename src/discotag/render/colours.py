@@ -50,6 +50,8 @@ DARK: Final = {
 def variables(selector: str, *, dark: str = "") -> str:
     """Return a style sheet that defines the colours as variables such as `--ink`.
 
+    Paper is always light.
+
     Args:
         selector: The elements that get the variables.
         dark: A selector of elements that are dark whatever the system's setting is, such as those
@@ -62,7 +64,7 @@ def variables(selector: str, *, dark: str = "") -> str:
     forced = f"{dark}{{{block(DARK)}}}\n" if dark else ""
     return (
         f"{selector}{{color-scheme:light dark;{block(LIGHT)}}}\n"
-        f"@media (prefers-color-scheme:dark){{{selector}{{{block(DARK)}}}}}\n{forced}"
+        f"@media screen and (prefers-color-scheme:dark){{{selector}{{{block(DARK)}}}}}\n{forced}"
     )
 
 

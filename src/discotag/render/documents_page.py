@@ -30,10 +30,6 @@ fieldset label{display:flex;align-items:center;gap:.4rem}
 .score output{min-width:3rem}
 #counts{flex:1 1 20rem}
 fieldset label[hidden]{display:none}
-nav{display:flex;gap:1rem;align-items:center;margin:1.2rem 0}
-nav[hidden]{display:none}
-button{cursor:pointer;padding:.4rem .9rem}button:disabled{opacity:.5;cursor:default}
-kbd{font:inherit;border:1px solid var(--edge);border-radius:.25rem;padding:0 .3em}
 @media (max-width:40rem){article{scroll-margin-top:.5rem;padding:.6rem .7rem}}
 @media (hover:none){.keys{display:none}}
 """

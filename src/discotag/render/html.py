@@ -43,6 +43,9 @@ label{cursor:pointer}
 input[type=search],select,button{font:inherit;padding:.2rem .6rem;border-radius:.4rem;
 border:1px solid var(--edge);background:var(--card);color:inherit;max-width:100%}
 input[type=search]{min-width:14rem}
+nav{display:flex;gap:1rem;align-items:center;margin:1.2rem 0}nav[hidden]{display:none}
+button{cursor:pointer;padding:.4rem .9rem}button:disabled{opacity:.5;cursor:default}
+kbd{font:inherit;border:1px solid var(--edge);border-radius:.25rem;padding:0 .3em}
 @media (max-width:40rem){body{padding:1rem .7rem 3rem}fieldset{position:static}
 input[type=search]{flex:1 1 100%}}
 @media print{fieldset,nav{display:none}article{break-inside:avoid}}

@@ -48,7 +48,7 @@ border-radius:.5rem;padding:0 .32em;min-width:1rem;text-align:center;box-sizing:
 gap:.2rem 1.2rem}
 .discotag .mentions li{transition:opacity .2s;overflow-wrap:anywhere}
 .discotag .number{display:inline-block;font:700 .7rem/1rem system-ui,sans-serif;
-margin-inline-end:.3em;-webkit-print-color-adjust:exact;print-color-adjust:exact}
+-webkit-print-color-adjust:exact;print-color-adjust:exact}
 .discotag .other .number{background:none;color:var(--c);box-shadow:inset 0 0 0 1px var(--c)}
 .discotag .other,.discotag small{color:var(--soft)}.discotag small{font-size:.85em}
 .discotag mark{background:var(--hit);color:inherit;text-decoration:underline}
@@ -139,7 +139,7 @@ function listMentions(sentence, labels) {
   list.setAttribute("role", "list");
   sentence.mentions.forEach((mention, number) => {
     const item = element("li", "c" + mention.colour, element("b", "number", String(number + 1)),
-      element("small", "", labels[mention.label]), " ", element("bdi", "",
+      " ", element("small", "", labels[mention.label]), " ", element("bdi", "",
       mention.at.map(([start, end]) => spelled(sentence, start, end)).join(" … ")));
     if (mention.score !== null) item.append(" ", element("small", "", mention.percent + "%"));
     mention.drawn.push(item);
@@ -205,7 +205,7 @@ def draw_sentence(
         other = "" if among is None or mention in among else " other"
         score = "" if mention.score is None else f" <small>{percent(mention.score)}</small>"
         items.append(
-            f'<li class="c{chosen[number]}{other}"><b class="number">{number + 1}</b>'
+            f'<li class="c{chosen[number]}{other}"><b class="number">{number + 1}</b> '
             f"<small>{safe(mention.label)}</small> <bdi>{safe(spelled(sentence, mention))}</bdi>"
             f"{score}</li>"
         )

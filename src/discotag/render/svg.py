@@ -8,7 +8,7 @@ from typing import Final
 
 from discotag.mentions import Document, Sentence
 from discotag.render.colours import CLASSES, COLOURS, variables
-from discotag.render.html import safe
+from discotag.render.html import safe, visible
 from discotag.render.layout import (
     Box,
     Layout,
@@ -130,7 +130,7 @@ class _Canvas:
         """Yield the elements of a line that begins at height `top`."""
         baseline = top + WORD_HEIGHT - 6
         for word, box in enumerate(line.words, line.start):
-            yield self._text(self.sentence.words[word], box, baseline, "")
+            yield self._text(_drawn(self.sentence.words[word]), box, baseline, "")
         for mark in line.marks:
             yield from self._mark(mark, top + WORD_HEIGHT + ROW_HEIGHT * mark.row)
 
@@ -174,8 +174,15 @@ class _Canvas:
 def _laid_out(sentence: Sentence, width: float) -> Layout:
     captions = [caption(mention) for mention in sentence.mentions]
     spaced = spaces(sentence)
-    words = sentence.words
+    words = [_drawn(word) for word in sentence.words]
     return lay_out(words, spaced, sentence.mentions, captions, measure=measure, width=width)
+
+
+def _drawn(word: str) -> str:
+    """Return a word as it is drawn: accents without a letter, which no width fits, become a dot."""
+    shown = visible(word)
+    letters = shown.lstrip("".join(char for char in shown if unicodedata.category(char)[0] == "M"))
+    return shown if letters == shown else f"·{letters}"
 
 
 def _width(char: str) -> int:
