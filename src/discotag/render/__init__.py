@@ -1,8 +1,8 @@
 """Drawings of mentions and tags: for the terminal, and as HTML and SVG."""
 
 from discotag.characters import printable
-from discotag.render.counts import percent
 from discotag.render.html_drawing import draw_html
+from discotag.render.shares import percent
 from discotag.render.svg import draw_svg
 from discotag.render.terminal import draw_layers, draw_mentions
 

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from discotag.mentions import Document, Fragment, Mention, Sentence
 from discotag.render.colours import CLASSES, COLOURS, variables
-from discotag.render.counts import percent
 from discotag.render.html import safe, visible
 from discotag.render.layout import (
     Segment,
@@ -18,6 +17,7 @@ from discotag.render.layout import (
     spaces,
     spelled,
 )
+from discotag.render.shares import percent
 
 KEPT_TOGETHER: Final = 24
 """The most characters without white space that stay on one line; browsers wrap longer ones."""

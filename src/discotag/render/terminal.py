@@ -10,8 +10,8 @@ from rich.text import Text
 
 from discotag.characters import printable
 from discotag.mentions import Mention, Sentence
-from discotag.render.counts import percent
 from discotag.render.layout import Line, colours, lay_out, spaces
+from discotag.render.shares import percent
 from discotag.scheme import Layers
 from discotag.scheme.tags import SLOT_NAMES
 
