@@ -31,7 +31,7 @@ table{border-collapse:collapse;margin:1.2rem 0;font-variant-numeric:tabular-nums
 caption{text-align:left;padding-bottom:.3rem}
 th,td{text-align:left;padding:.25rem 1.1rem .25rem 0;border-bottom:1px solid var(--line);
 vertical-align:top}
-th{font-weight:600}.n{text-align:right}
+th,td{overflow-wrap:break-word}th{font-weight:600}.n{text-align:right}
 article{background:var(--card);border:1px solid var(--line);border-radius:.6rem;
 padding:.7rem 1rem .8rem;margin:.7rem 0}
 :focus-visible,article:focus{outline:2px solid var(--mark);outline-offset:1px}
