@@ -7,6 +7,7 @@ from itertools import chain
 import pytest
 
 from any_pictures import random_sentence
+from contrasts import contrast
 from discotag import Document, Mention, Sentence
 from discotag.render import draw_html
 from discotag.render.colours import COLOURS, DARK, LIGHT
@@ -147,17 +148,6 @@ def test_documents_share_the_colours_of_labels():
 def test_joined_letters_stay_joined():
     assert "👨\u200d👩" in draw_html(Sentence(["👨\u200d👩"]))
     assert written(["a", "b"], [False, False]) == "ab"
-
-
-def luminance(colour):
-    channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-
-
-def contrast(one, other):
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
 
 
 def test_contrast_is_computed_as_the_guidelines_say():

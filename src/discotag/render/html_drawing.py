@@ -53,6 +53,26 @@ gap:.2rem 1.2rem}
 .discotag .other,.discotag small{color:var(--soft)}.discotag small{font-size:.85em}
 .discotag mark{background:var(--hit);color:inherit;text-decoration:underline}
 .discotag .low{opacity:0;visibility:hidden}.discotag li.low{display:none}
+.discotag .roof,.discotag .slot,.discotag .tag,.discotag .sure{display:block;font-size:.75rem;
+line-height:1.2rem;height:1.2rem;font-style:normal;padding-inline-end:.5em;white-space:nowrap}
+.discotag .roof{height:1.1rem;box-sizing:border-box;margin-bottom:.1rem;padding-inline-end:0;
+color:var(--soft)}
+.discotag .roof.set{border-top:2px solid var(--soft)}
+.discotag .roof.open{border-inline-start:2px solid var(--soft);border-start-start-radius:.4rem;
+padding-inline-start:.3em}
+.discotag .roof.close{border-inline-end:2px solid var(--soft);border-start-end-radius:.4rem;
+margin-inline-end:.3em}
+.discotag .slot{font-weight:700;color:var(--c)}
+.discotag .tag{font-family:ui-monospace,monospace}
+.discotag .sure{height:auto;color:var(--ink);margin-inline-end:.3em;padding:0 .3em;
+border-radius:.2rem;-webkit-print-color-adjust:exact;print-color-adjust:exact}
+.discotag .p0{background:color-mix(in srgb,var(--mark) 0%,var(--card))}
+.discotag .p1{background:color-mix(in srgb,var(--mark) 6%,var(--card))}
+.discotag .p2{background:color-mix(in srgb,var(--mark) 12%,var(--card))}
+.discotag .p3{background:color-mix(in srgb,var(--mark) 18%,var(--card))}
+.discotag .p4{background:color-mix(in srgb,var(--mark) 24%,var(--card))}
+.discotag .p5{background:color-mix(in srgb,var(--mark) 30%,var(--card))}
+.discotag .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 @media (forced-colors:active){.discotag .bars i,.discotag .number{forced-color-adjust:none;
 --c:CanvasText;--card:Canvas}}
 @media (prefers-reduced-motion:reduce){.discotag .bars i,.discotag .mentions li{transition:none}}

@@ -41,10 +41,10 @@ WIDTHS: Final = dict(
         ),
         strict=True,
     )
-)  # fmt: skip
+) | {"…": 1000, "·": 278}  # fmt: skip
 """The widths of Helvetica and Arial, in thousandths of the font size."""
 
-OTHER, WIDE, DOTS = 600, 1000, 1000
+OTHER, WIDE = 600, 1000
 JOINER: Final = "\u200d"
 
 STYLE: Final = (
@@ -54,6 +54,9 @@ STYLE: Final = (
     ".discotag-picture text{fill:var(--ink);text-anchor:middle;white-space:pre}"
     f".discotag-picture text.caption{{font-size:{CAPTION_SIZE}px;fill:var(--c)}}"
     ".discotag-picture rect.mark{fill:var(--c)}"
+    ".discotag-picture text.slot{font-weight:bold;fill:var(--c)}"
+    f".discotag-picture text.tag{{font-size:{CAPTION_SIZE}px;fill:var(--soft)}}"
+    ".discotag-picture path{fill:none;stroke:var(--soft);stroke-width:1.5}"
     ".discotag-picture line{stroke:var(--c);stroke-width:3;stroke-linecap:round;"
     "stroke-dasharray:0 6}" + CLASSES
 )
@@ -98,23 +101,41 @@ def draw_svg(item: Sentence | Document, *, width: float = 720, labels: Sequence[
     widest = max([width - 2 * MARGIN, *(layout.width for layout in laid_out)])
     top: float = MARGIN
     parts: list[str] = []
-    for number, (sentence, layout) in enumerate(zip(sentences, laid_out, strict=True)):
-        top += SENTENCE_GAP if number else 0
+    for sentence, layout in zip(sentences, laid_out, strict=True):
+        top += SENTENCE_GAP if parts else 0
         canvas = _Canvas(sentence, widest, labels)
         for line in layout.lines:
             parts += canvas.line(line, top)
             top += WORD_HEIGHT + ROW_HEIGHT * line.rows + LINE_GAP
-    full = f"{_number(widest + 2 * MARGIN)}"
-    height = _number(max(top - LINE_GAP, MARGIN) + MARGIN)
     text = " ".join(written(each.words, spaces(each)) for each in sentences)
+    height = max(top - LINE_GAP, MARGIN) + MARGIN
+    return picture(parts, widest + 2 * MARGIN, height, title=text, about=_description(sentences))
+
+
+def picture(parts: Sequence[str], width: float, height: float, *, title: str, about: str) -> str:
+    """Return elements as a complete SVG file, with a title and description for screen readers."""
+    size = f'width="{number(width)}" height="{number(height)}"'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="discotag-picture" role="img" '
-        f'width="{full}" height="{height}" viewBox="0 0 {full} {height}">'
-        f"<title>{safe(text)}</title><desc>{safe(_description(sentences))}</desc>"
-        f"<style>{STYLE}</style>"
-        f'<rect class="card" width="{full}" height="{height}" rx="8"/>'
-        f"{''.join(parts)}</svg>\n"
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="discotag-picture" role="img" {size} '
+        f'viewBox="0 0 {number(width)} {number(height)}">'
+        f"<title>{safe(title)}</title><desc>{safe(about)}</desc><style>{STYLE}</style>"
+        f'<rect class="card" {size} rx="8"/>{"".join(parts)}</svg>\n'
     )
+
+
+def text_element(text: str, left: float, right: float, baseline: float, kind: str = "") -> str:
+    """Return a text that reaches exactly from left to right, in any font."""
+    attribute = f' class="{kind}"' if kind else ""
+    return (
+        f'<text{attribute} x="{number((left + right) / 2)}" y="{number(baseline)}" '
+        f'textLength="{number(right - left)}" lengthAdjust="spacingAndGlyphs">'
+        f"{safe(text)}</text>"
+    )
+
+
+def number(value: float) -> str:
+    """Return a number as short as it can be written, with up to two digits after the point."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 class _Canvas:
@@ -123,14 +144,14 @@ class _Canvas:
     def __init__(self, sentence: Sentence, width: float, labels: Sequence[str]) -> None:
         self.sentence = sentence
         self.width = width
-        self.colours = [number % COLOURS for number in colours(sentence.mentions, labels)]
+        self.colours = [colour % COLOURS for colour in colours(sentence.mentions, labels)]
         self.mirrored = _is_right_to_left(sentence.words)
 
     def line(self, line: Line, top: float) -> Iterator[str]:
         """Yield the elements of a line that begins at height `top`."""
         baseline = top + WORD_HEIGHT - 6
         for word, box in enumerate(line.words, line.start):
-            yield self._text(_drawn(self.sentence.words[word]), box, baseline, "")
+            yield text_element(drawn(self.sentence.words[word]), *self._placed(box), baseline)
         for mark in line.marks:
             yield from self._mark(mark, top + WORD_HEIGHT + ROW_HEIGHT * mark.row)
 
@@ -140,29 +161,20 @@ class _Canvas:
         for box in mark.gaps:
             left, right = self._placed(box)
             yield (
-                f'<line x1="{_number(left + 3)}" x2="{_number(right - 3)}" '
-                f'y1="{_number(middle)}" y2="{_number(middle)}"/>'
+                f'<line x1="{number(left + 3)}" x2="{number(right - 3)}" '
+                f'y1="{number(middle)}" y2="{number(middle)}"/>'
             )
         for box in mark.covered:
             left, right = self._placed(box)
             yield (
-                f'<rect class="mark" x="{_number(left)}" y="{_number(middle - BAR / 2)}" '
-                f'width="{_number(right - left)}" height="{BAR}" rx="{BAR / 2}"/>'
+                f'<rect class="mark" x="{number(left)}" y="{number(middle - BAR / 2)}" '
+                f'width="{number(right - left)}" height="{BAR}" rx="{BAR / 2}"/>'
             )
         box = mark.caption_box
         smaller = Box(box.left, box.left + box.width * CAPTION_SIZE / SIZE)
-        yield self._text(mark.caption, smaller, middle + CAPTION_SIZE / 3, ' class="caption"')
+        baseline = middle + CAPTION_SIZE / 3
+        yield text_element(mark.caption, *self._placed(smaller), baseline, "caption")
         yield "</g>"
-
-    def _text(self, text: str, box: Box, baseline: float, attributes: str) -> str:
-        if not text:
-            return ""
-        left, right = self._placed(box)
-        return (
-            f'<text{attributes} x="{_number((left + right) / 2)}" y="{_number(baseline)}" '
-            f'textLength="{_number(right - left)}" lengthAdjust="spacingAndGlyphs">'
-            f"{safe(text)}</text>"
-        )
 
     def _placed(self, box: Box) -> tuple[float, float]:
         """Return where a box is in the picture."""
@@ -174,11 +186,11 @@ class _Canvas:
 def _laid_out(sentence: Sentence, width: float) -> Layout:
     captions = [caption(mention) for mention in sentence.mentions]
     spaced = spaces(sentence)
-    words = [_drawn(word) for word in sentence.words]
+    words = [drawn(word) for word in sentence.words]
     return lay_out(words, spaced, sentence.mentions, captions, measure=measure, width=width)
 
 
-def _drawn(word: str) -> str:
+def drawn(word: str) -> str:
     """Return a word as it is drawn: accents without a letter, which no width fits, become a dot."""
     shown = visible(word)
     letters = shown.lstrip("".join(char for char in shown if unicodedata.category(char)[0] == "M"))
@@ -189,8 +201,6 @@ def _width(char: str) -> int:
     base = unicodedata.normalize("NFD", char)[0]
     if base in WIDTHS:
         return WIDTHS[base]
-    if char == "…":
-        return DOTS
     if unicodedata.category(char) in ("Mn", "Me") or char in ("\u200c", JOINER):
         return 0
     if "\U0001f3fb" <= char <= "\U0001f3ff":  # the colour of the skin of the emoji before it
@@ -211,7 +221,3 @@ def _description(sentences: Sequence[Sentence]) -> str:
         for mention in sentence.mentions
     ]
     return "Mentions: " + "; ".join(found) if found else "No mentions."
-
-
-def _number(value: float) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".")

@@ -10,10 +10,10 @@ from rich.text import Text
 
 from discotag.characters import printable
 from discotag.mentions import Mention, Sentence
+from discotag.render.layers import column_lines, columns
 from discotag.render.layout import Line, colours, lay_out, spaces
 from discotag.render.shares import percent
 from discotag.scheme import Layers
-from discotag.scheme.tags import SLOT_NAMES
 
 STYLES: Final = ("green", "cyan", "magenta", "yellow", "blue", "red")
 SLOT_STYLES: Final = ("bold cyan", "bold magenta", "bold yellow", "bold green")
@@ -52,27 +52,25 @@ def draw_mentions(sentence: Sentence, *, width: int, labels: Sequence[str] = ())
 
 def draw_layers(words: Sequence[str], layers: Layers, tags: Sequence[str], *, width: int) -> Text:
     """Draw words with their mention sets and slots above them, and their tags below."""
-    sizes = [max(_size(word), _size(tag)) for word, tag in zip(words, tags, strict=True)]
+    given = columns(words, layers, tags)
+    sizes = [max(_size(each.word), _size(each.tag)) for each in given]
     roof = _roof(layers, sizes)
-    slots: list[tuple[str, str]] = [("", "")] * len(words)
-    for group in layers.sets:
-        for (start, end), slot in group.components:
-            mark = SLOT_NAMES[slot]
-            for word in range(start, end):
-                slots[word] = (mark if word == start else "·", SLOT_STYLES[slot])
+    styles = ["" if each.slot is None else SLOT_STYLES[each.slot] for each in given]
     drawing = Text()
-    for first, last in _blocks(sizes, width):
+    for first, last in column_lines(given, measure=_cells, width=width):
         here = slice(first, last)
-        if any(mark for mark, _ in slots[here]):
+        if any(each.sign for each in given[here]):
             drawing.append("".join(roof[here]).rstrip() + "\n", style="dim")
             drawing.append_text(
-                _row([m for m, _ in slots[here]], sizes[here], [s for _, s in slots[here]])
+                _row([each.sign for each in given[here]], sizes[here], styles[here])
             )
             drawing.append("\n")
         drawing.append_text(_row(words[here], sizes[here]))
         drawing.append("\n")
-        styles = ["dim" if tag == "O" else slots[first + n][1] for n, tag in enumerate(tags[here])]
-        drawing.append_text(_row(tags[here], sizes[here], styles))
+        below = [
+            "dim" if each.tag == "O" else styles[first + n] for n, each in enumerate(given[here])
+        ]
+        drawing.append_text(_row(tags[here], sizes[here], below))
         drawing.append("\n")
     return drawing
 
@@ -104,20 +102,12 @@ def _placed(parts: Iterable[tuple[float, str, str]]) -> Text:
     return row
 
 
+def _cells(text: str) -> int:
+    return cell_len(printable(text))
+
+
 def _size(text: str) -> int:
-    return cell_len(printable(text)) + 1
-
-
-def _blocks(sizes: Sequence[int], width: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges of words that fit into `width`, with at least one word each."""
-    first, used = 0, 0
-    for word, size in enumerate(sizes):
-        if used + size > width and word > first:
-            yield first, word
-            first, used = word, 0
-        used += size
-    if sizes:
-        yield first, len(sizes)
+    return _cells(text) + 1
 
 
 def _row(cells: Iterable[str], sizes: Sequence[int], styles: Sequence[str] | None = None) -> Text:
