@@ -234,6 +234,12 @@ class Sentence:
             for first, end in mention.fragments
         )
 
+    def _repr_html_(self) -> str:
+        """Return a drawing, for notebooks."""
+        from discotag.render.html_drawing import draw_html
+
+        return draw_html(self)
+
     def _to_dict(self, in_text: bool) -> dict[str, Any]:
         """Return words and places as plain data; `in_text`: whether the document has a text."""
         data: dict[str, Any] = {"words": list(self.words)}
@@ -363,6 +369,12 @@ class Document:
         if type(self) is not Document:
             return replace(self, sentences=sentences)
         return Document.unchecked(sentences, self.text, self.id, self.extra, self.place)
+
+    def _repr_html_(self) -> str:
+        """Return a drawing, for notebooks."""
+        from discotag.render.html_drawing import draw_html
+
+        return draw_html(self)
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from discotag.corpora import read
 from discotag.corpora.jobs import locked
 from discotag.model.files import copy_model
 from discotag.prediction.decoding import read_mentions
+from page_parser import Page
 from tiny import tiny_model
 
 TEXTS = [f"I had pain in my arms and shoulders, {n} times. No sleep!" for n in range(40)]
@@ -95,6 +96,24 @@ def test_a_text_as_data_and_on_the_terminal(model):
     assert "I had pain in my arms" in shown
     assert "━" in shown
     assert "%" in shown
+
+
+def test_a_page(model, tmp_path):
+    file = tmp_path / "<img src=x>.jsonl"
+    texts = ["I had pain in my arms and shoulders.", "<script>alert(1)</script> pain"]
+    file.write_text("".join(json.dumps({"id": f"{t[:8]}", "text": t}) + "\n" for t in texts))
+    out = tmp_path / "found.html"
+    ok("predict", file, "--model", model, "--out", out)
+    shown = out.read_text()
+    page = Page(shown)
+    assert "<title>Mentions in &lt;img src=x&gt;.jsonl</title>" in shown
+    assert page.all("img") == []
+    assert len(page.all("article")) == 2
+    assert [each.get("type") for each in page.all("script")] == ["application/json"] * 2 + [None]
+    assert "already exists" in failed("predict", "my arms", "--model", model, "--out", out)
+    piped = ok("predict", "my arms", "--model", model, "--format", "html")
+    assert "<title>Mentions in texts</title>" in piped
+    Page(piped)
 
 
 def test_files_folders_and_standard_input_in_order(model, tmp_path, file):

@@ -5,7 +5,6 @@ import hashlib
 import re
 import shutil
 import subprocess
-from html.parser import HTMLParser
 
 import pytest
 
@@ -13,35 +12,10 @@ from discotag import Document, Mention, Sentence
 from discotag.corpora import write
 from discotag.corpora.checks import check
 from discotag.render.corpus_page import SCRIPT, corpus_page
-from discotag.render.html import draw_words, list_mentions, safe, spell
+from discotag.render.html import safe
+from page_parser import Page
 
 HOSTILE = '<script>alert("1")</script>'
-VOID = {"meta", "link", "input"}
-
-
-class Page(HTMLParser):
-    """Elements with their attributes and text; fails where tags do not match."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.elements, self.text = [], [], []
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attributes):
-        self.elements.append((tag, dict(attributes)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text.append(data)
-
-    def all(self, tag):
-        return [attributes for name, attributes in self.elements if name == tag]
 
 
 def page_of(documents, tmp_path, **options):
@@ -120,33 +94,6 @@ def test_a_corpus_without_findings(tmp_path):
     shown = page_of([Document([Sentence(["sore"])])], tmp_path)
     assert "Every sentence fits, and nothing looks wrong." in shown
     assert Page(shown).all("article") == []
-
-
-def test_bars_under_words():
-    words = "pain in arms and legs".split()
-    mentions = [Mention("ADR", [(0, 3)]), Mention("ADR", [(0, 2), (4, 5)])]
-    drawn = draw_words(words, mentions)
-    below = [re.findall(r'<i class="([^"]*)">', cell) for cell in drawn.split("<span>")[1:]]
-    assert below == [
-        ["m s c0", "m s c1"],
-        ["m c0", "m e c1"],
-        ["m e c0", "g c1"],
-        ["g c1"],
-        ["m s e c1"],
-    ]
-    assert re.sub("<[^>]*>", "", drawn) == "pain in arms and legs"  # what a search looks at
-    assert drawn.count("<i></i>") == 2  # empty rows keep the second mention's bars in line
-    assert spell(words, mentions[1]) == "pain in … legs"
-    listed = list_mentions(words, mentions, mentions[:1])
-    assert (listed.count("<li"), listed.count("other")) == (2, 1)
-
-
-def test_mentions_apart_share_a_row_and_colours_take_turns():
-    words = [str(n) for n in range(8)]
-    drawn = draw_words(words, [Mention("X", [(n, n + 1)]) for n in range(8)])
-    assert "<i></i>" not in drawn
-    assert 'class="m s e c1"' in drawn
-    assert "c6" not in drawn
 
 
 def test_safe_shows_control_characters():

@@ -20,9 +20,27 @@ def layers(words, mentions, width, scheme=SCHEME):
 def test_mentions():
     assert rows(draw_mentions(Sentence(WORDS, MENTIONS), width=80)) == [
         "pain in arms and shoulders",
-        "━━━━━━━┄┄┄┄┄┄┄┄┄┄━━━━━━━━━  ADR",
-        "━━━━━━━━━━━━                ADR",
+        "━━━━━━━━━━━━ ADR",
+        "━━━━━━━┄┄┄┄┄┄┄┄┄┄━━━━━━━━━ ADR",
     ]
+
+
+def test_mentions_that_do_not_collide_share_a_row():
+    mentions = [Mention("X", [(n, n + 1)], score=0.5) for n in (0, 3, 4)]
+    assert rows(draw_mentions(Sentence(WORDS, mentions), width=80)) == [
+        "pain in arms and shoulders",
+        "━━━━ X 50%   ━━━ X 50%",
+        "                 ━━━━━━━━━ X 50%",
+    ]
+
+
+def test_colours_distinguish_labels_or_else_mentions():
+    def styles(mentions, **options):
+        spans = draw_mentions(Sentence(WORDS, mentions), width=80, **options).spans
+        return {str(span.style) for span in spans}
+
+    assert styles(MENTIONS) == {"green", "cyan"}
+    assert styles(MENTIONS, labels=["ADR", "Drug"]) == {"green"}
 
 
 def test_a_score_below_one_is_not_100_percent():
@@ -44,13 +62,13 @@ def test_long_sentences_go_on_in_blocks_and_lose_nothing():
     drawn = rows(draw_mentions(Sentence(WORDS, MENTIONS), width=16))
     assert drawn == [
         "pain in",
-        "━━━━━━━┄ ADR",
-        "━━━━━━━━ ADR",
+        "━━━━━━━ ADR …",
+        "━━━━━━━ ADR …",
         "arms and",
-        "┄┄┄┄┄┄┄┄┄ ADR",
-        "━━━━      ADR",
+        "━━━━ … ADR",
+        "┄┄┄┄┄┄┄┄ … ADR …",
         "shoulders",
-        "━━━━━━━━━  ADR",
+        "━━━━━━━━━ … ADR",
     ]
     drawn = layers(WORDS, MENTIONS, 12)
     assert " ".join(" ".join(drawn[2::4]).split()) == " ".join(WORDS)
@@ -59,7 +77,7 @@ def test_long_sentences_go_on_in_blocks_and_lose_nothing():
 def test_a_mention_that_ends_with_a_block_has_no_row_in_the_next():
     mentions = [Mention("ADR", [(0, 2)])]
     drawn = rows(draw_mentions(Sentence(WORDS, mentions), width=16))
-    assert drawn == ["pain in", "━━━━━━━  ADR", "arms and", "shoulders"]
+    assert drawn == ["pain in arms and", "━━━━━━━ ADR", "shoulders"]
 
 
 def test_a_word_wider_than_the_terminal_has_a_block_of_its_own():
@@ -69,7 +87,7 @@ def test_a_word_wider_than_the_terminal_has_a_block_of_its_own():
 
 def test_words_wider_or_stranger_than_letters_keep_their_columns():
     drawn = rows(draw_mentions(Sentence(["漢字", "a\tb", "c"], [Mention("X", [(2, 3)])]), width=80))
-    assert drawn == ["漢字 a·b c", "         ━  X"]
+    assert drawn == ["漢字 a·b c", "         ━ X"]
 
 
 def test_no_words_no_drawing():
@@ -88,8 +106,8 @@ def test_text_is_drawn_as_it_is_written():
     sentence = Splitter().document(text, [Marked("X", ((0, 4), (23, 28))), Marked("X", ((5, 16),))])
     assert rows(draw_mentions(sentence.sentences[0], width=80)) == [
         "Sore (left) toes, and knees.",
-        "━━━━┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄━━━━━   X",
-        "     ━━━━━━━━━━━              X",
+        "     ━━━━━━━━━━━ X",
+        "━━━━┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄━━━━━ X",
     ]
 
 

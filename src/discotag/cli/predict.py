@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -41,13 +41,19 @@ from discotag.model.config import MOST_RECALL
 if TYPE_CHECKING:
     from discotag.prediction.tagger import Tagger
 
-TERMINAL: Final = "terminal"
-ENDINGS: Final = {ending: name for ending, name in BY_SUFFIX.items() if ending != ".json"}
+TERMINAL, PAGE = "terminal", "html"
+ENDINGS: Final = {ending: name for ending, name in BY_SUFFIX.items() if ending != ".json"} | {
+    ".html": PAGE,
+    ".htm": PAGE,
+}
 """Formats by the ending of `--out`; several formats end in .json, so that one is not guessed."""
 
 Output = StrEnum(  # type: ignore[misc]
-    "Output", [TERMINAL, *(each.name for each in FORMATS.values() if each.write is not None)]
+    "Output", [TERMINAL, PAGE, *(each.name for each in FORMATS.values() if each.write is not None)]
 )
+
+MOST_NAMES: Final = 3
+"""The number of inputs that the title of a page names."""
 
 
 def predict(
@@ -78,8 +84,8 @@ def predict(
             "--format",
             "-f",
             metavar="FORMAT",
-            help=f"The output format: {TERMINAL}, {WRITABLE}. [default: from the ending of --out; "
-            "otherwise terminal on a terminal, jsonl elsewhere]",
+            help=f"The output format: {TERMINAL}, {PAGE}, {WRITABLE}. [default: from the ending of "
+            "--out; otherwise terminal on a terminal, jsonl elsewhere]",
             show_default=False,
         ),
     ] = None,
@@ -151,6 +157,8 @@ def predict(
 
     discotag predict reviews.txt --lines --out reviews.jsonl --resume
 
+    discotag predict reviews.jsonl --out found.html
+
     cat note.txt | discotag predict --format inline
     """
     if input_format not in (None, PLAIN, *FORMATS):
@@ -214,7 +222,7 @@ def _chosen_format(output: Output | None, out: Path | None) -> str:
         form = str(output)
         if form == TERMINAL and out is not None:
             raise typer.BadParameter("--format terminal is for the terminal; leave out --out")
-        if out is None and form in FORMATS and FORMATS[form].folder:
+        if out is None and _is_folder(form):
             raise typer.BadParameter(f"{form} needs --out, a folder")
     elif out is None:
         form = TERMINAL if sys.stdout.isatty() else "jsonl"
@@ -231,7 +239,7 @@ def _chosen_format(output: Output | None, out: Path | None) -> str:
 
 def _check_output(out: Path, form: str, source: Inputs, resume: bool, force: bool) -> None:
     """Raise unless the output can be written without losing anything."""
-    folder = FORMATS[form].folder
+    folder = _is_folder(form)
     if folder and out.exists() and not out.is_dir():
         raise InputError(f"{out} is a file; {form} is written to a folder")
     if not folder and out.is_dir():
@@ -247,7 +255,7 @@ def _check_free(out: Path, form: str, allowed: bool) -> None:
     """Raise if the output already exists and may be neither replaced nor continued."""
     if allowed:
         return
-    if FORMATS[form].folder:
+    if _is_folder(form):
         from discotag.corpora.formats.brat import annotated
 
         taken = annotated(out) if out.is_dir() else []
@@ -261,6 +269,10 @@ def _check_free(out: Path, form: str, allowed: bool) -> None:
             f"{out}: the file already exists; use --resume to continue JSON lines, or --force to "
             "replace it"
         )
+
+
+def _is_folder(form: str) -> bool:
+    return form in FORMATS and FORMATS[form].folder
 
 
 def _same(path: Path, other: Path) -> bool:
@@ -302,7 +314,7 @@ class _Writer:
     def to_standard_output(self, named: bool) -> None:
         """Draw documents on the terminal, or write them to standard output."""
         if self.form == TERMINAL:
-            _draw(self._tagged(progress=False), named)
+            _draw(self._tagged(progress=False), named, self.tagger.scheme.labels)
         elif self.form == "jsonl":
             self._stream_lines()
         else:
@@ -310,18 +322,52 @@ class _Writer:
 
     def to_file(self, out: Path) -> None:
         """Write a file, which appears when it is complete."""
-        from discotag.corpora import write
-
         if out == STANDARD:
-            write(self._tagged(progress=not sys.stdout.isatty()), out, self.form)
+            self._write(self._tagged(progress=not sys.stdout.isatty()), out)
             return
         with self._locked(out):
             before = _count(out)
             try:
-                write(self._tagged(), out, self.form)
+                self._write(self._tagged(), out)
             except KeyboardInterrupt:
                 raise Interrupted(f"stopped; nothing was written to {out}") from None
             _say_replaced(out, *before)
+
+    def _write(self, documents: Iterable[Document], out: Path) -> None:
+        from discotag.corpora import write
+        from discotag.corpora.parsing.files import created
+
+        if self.form != PAGE:
+            write(documents, out, self.form)
+            return
+        from discotag.render.documents_page import write_page
+
+        with created(out) as stream:
+            write_page(
+                documents,
+                stream,
+                title=f"Mentions in {self._names()}",
+                about=f"Found by discotag {__version__} with {self._model()}.",
+                labels=self.tagger.scheme.labels,
+            )
+
+    def _names(self) -> str:
+        """Return the names of the inputs, for the title of a page."""
+        names = [
+            "standard input" if path == STANDARD else path.name or str(path)
+            for path in self.source.paths
+        ]
+        more = len(names) - MOST_NAMES
+        shown = ", ".join(names[:MOST_NAMES]) or "texts"
+        return f"{shown} and {more:,} more" if more > 0 else shown
+
+    def _model(self) -> str:
+        from discotag.model.files import BUNDLED
+
+        folder = self.tagger.folder
+        if folder is None or folder == BUNDLED:
+            return "its bundled model"
+        return f"the model {folder.name}"
 
     def to_brat(self, out: Path) -> None:
         """Write a folder of brat, replacing annotations only if forced to."""
@@ -406,7 +452,7 @@ class _Writer:
         return self.tagger.predict(documents, progress=shown, skip=done, **self.options)
 
 
-def _draw(documents: Iterable[Document], named: bool) -> None:
+def _draw(documents: Iterable[Document], named: bool, labels: Sequence[str]) -> None:
     """Draw documents for people to read."""
     from rich.text import Text
 
@@ -417,7 +463,8 @@ def _draw(documents: Iterable[Document], named: bool) -> None:
         if document.id is not None and named:
             console.print(Text(printable(document.id), style="bold underline"))
         for sentence in document.sentences:
-            console.print(draw_mentions(sentence, width=console.width), soft_wrap=True)
+            drawing = draw_mentions(sentence, width=console.width, labels=labels)
+            console.print(drawing, soft_wrap=True)
 
 
 def _count(out: Path) -> tuple[int, int]:

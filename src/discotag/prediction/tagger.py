@@ -19,6 +19,7 @@ from discotag.model.tokenizer import EncodedSentences, Indices, WordTokenizer
 from discotag.prediction.batching import plan_batches
 from discotag.prediction.decoding import Decoder, Reading
 from discotag.prediction.pipeline import Work, collection_paused, run_pipeline
+from discotag.prediction.predictions import Predictions
 from discotag.prediction.regions import Judged
 from discotag.prediction.runtimes import LOOK_AHEAD, Encoded, Runtime, TorchRuntime
 from discotag.scheme import Scheme
@@ -202,7 +203,7 @@ class Tagger:
         min_score: float = 0.0,
         recall: float | None = None,
         skip: int = 0,
-    ) -> Iterator[Document]:
+    ) -> Predictions:
         """Find mentions lazily: items are read as their documents are asked for.
 
         Args:
@@ -221,7 +222,8 @@ class Tagger:
                 other documents are exactly the same as without `skip`.
 
         Returns:
-            A document for each item, in order. The `score` of a mention is the probability that it
+            An iterator with a document for each item, in order. Notebooks draw its next documents,
+            which does not use them up. The `score` of a mention is the probability that it
             is right, calibrated on the development data of the model. For models without a
             calibration, it is the sum of the probabilities of all tag sequences of its sentence
             that encode the mention.
@@ -236,7 +238,7 @@ class Tagger:
         recall = self.config.recall if recall is None else float(recall)
         tagged = self._tagged(portions, float(min_score), batch_size, True, recall)
         found = (document for portion in tagged for document in portion.wanted)
-        return _shown(found, items, skip) if progress else found
+        return Predictions(_shown(found, items, skip) if progress else found)
 
     def alternatives(
         self, items: Iterable[Item], *, k: int = 5, batch_size: int | None = None

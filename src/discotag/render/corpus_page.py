@@ -9,46 +9,20 @@ from discotag.corpora.checks import Checked, Finding
 from discotag.corpora.checks.suspected_errors import RULES
 from discotag.corpora.parsing.problems import KINDS
 from discotag.render.counts import shapes
-from discotag.render.html import MENTION_STYLE, draw_words, list_mentions, page, safe, spell, table
+from discotag.render.html import PAGE_STYLE, page, safe, table
+from discotag.render.html_drawing import DRAWING_STYLE, draw_sentence
+from discotag.render.layout import spelled
 from discotag.scheme import REASONS
 
 MOST_LABELS: Final = 100
 
 STYLE: Final = (
-    """
-:root{color-scheme:light dark;--back:#fbfaf8;--card:#fff;--ink:#22242a;--soft:#6a6e78;
---line:#e4e1da;--mark:#3b5bdb;--bad:#b42318;
---c0:#2f6fde;--c1:#d9480f;--c2:#2b8a3e;--c3:#9c36b5;--c4:#b8860b;--c5:#0b8793}
-@media (prefers-color-scheme:dark){:root{--back:#16181d;--card:#1e2128;--ink:#e6e6e3;--soft:#9aa0ac;
---line:#31353f;--mark:#91a7ff;--bad:#ff8f80;
---c0:#74a9ff;--c1:#ff9f68;--c2:#69db7c;--c3:#da77f2;--c4:#e8c547;--c5:#4fd1de}}
-*{box-sizing:border-box}
-body{margin:0 auto;max-width:64rem;padding:2rem 1.2rem 6rem;background:var(--back);color:var(--ink);
-font:16px/1.55 system-ui,sans-serif;overflow-wrap:anywhere}
-h1{font-size:1.5rem;margin:0}h2{font-size:1.2rem;margin:2.6rem 0 .3rem}
-h3{font-size:1rem;margin:1.8rem 0 0}p{margin:.3rem 0}
-.soft,small,caption{color:var(--soft)}small{font-size:.8em}
-a{color:var(--mark)}
-.wide{overflow-x:auto}
-table{border-collapse:collapse;margin:1.2rem 0;font-variant-numeric:tabular-nums}
-caption{text-align:left;padding-bottom:.3rem}
-th,td{text-align:left;padding:.25rem 1.1rem .25rem 0;border-bottom:1px solid var(--line);
-vertical-align:top}
-th{font-weight:600}.n{text-align:right}
-article{background:var(--card);border:1px solid var(--line);border-radius:.6rem;
-padding:.7rem 1rem .8rem;margin:.7rem 0}
-article:focus{outline:2px solid var(--mark);outline-offset:1px}
-fieldset{position:sticky;top:0;z-index:1;background:var(--back);border:0;
-border-bottom:1px solid var(--line);margin:1.5rem 0 0;padding:.7rem 0;display:flex;flex-wrap:wrap;
-gap:.3rem 1rem;align-items:center}
-fieldset[hidden]{display:none}legend{position:absolute;left:-99rem}
-label{cursor:pointer}input[type=search]{font:inherit;padding:.2rem .6rem;border-radius:.4rem;
-border:1px solid var(--line);background:var(--card);color:inherit;min-width:14rem}
+    PAGE_STYLE
+    + """
 ol.problems{padding-left:1.4rem}
 .error,.warning{font-weight:400;font-size:.85em;color:var(--bad)}.warning{color:var(--soft)}
-@media print{fieldset{display:none}article{break-inside:avoid}}
 """
-    + MENTION_STYLE
+    + DRAWING_STYLE
 )
 
 SCRIPT: Final = """
@@ -184,12 +158,12 @@ def _more(number: int, shown: int) -> str:
 
 
 def _article(finding: Finding) -> str:
-    words, mentions = finding.sentence.words, list(dict.fromkeys(finding.sentence.mentions))
+    sentence = finding.sentence.with_mentions(dict.fromkeys(finding.sentence.mentions))
     instead = ""
     if finding.instead is not None:
-        instead = f"<p><small>expected</small> {spell(words, finding.instead)}</p>"
+        instead = f"<p><small>expected</small> {safe(spelled(sentence, finding.instead))}</p>"
     return (
         f'<article tabindex="-1" data-kind="{finding.kind}"><small>{safe(finding.place)}</small>'
-        f"{draw_words(words, mentions)}"
-        f"{list_mentions(words, mentions, finding.mentions)}{instead}</article>"
+        f'<div class="discotag">{draw_sentence(sentence, among=finding.mentions)}</div>'
+        f"{instead}</article>"
     )

@@ -12,19 +12,6 @@ LAST_BAR: Final = 6
 """The largest number with a bar of its own; larger ones share a bar."""
 
 
-def percent(share: float, digits: int = 0) -> str:
-    """Return a share in percent; only 1 is shown as 100%, and only 0 as 0%.
-
-    Example:
-        >>> percent(0.998), percent(1), percent(0.0001, 1)
-        ('99%', '100%', '0.1%')
-    """
-    step = 10.0 ** -(digits + 2)
-    if 0 < share < 1:
-        share = min(max(share, step), 1 - step)
-    return f"{share:.{digits}%}"
-
-
 def histogram(counts: Mapping[int, int]) -> str:
     """Return a histogram as one line of text.
 

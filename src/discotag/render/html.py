@@ -3,35 +3,60 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
-from itertools import pairwise
 from typing import Final
 
 from discotag.characters import printable
-from discotag.mentions import Mention
+from discotag.render.colours import variables
 
-COLOURS: Final = 6
-"""The number of colours, the classes `c0` to `c5`; further mentions reuse them."""
+JOINERS: Final = "\u200c\u200d"
+"""Invisible characters that join letters and emoji; some languages cannot do without them."""
 
-MENTION_STYLE: Final = """
-.words{line-height:1.35;margin:.5rem 0;display:flex;flex-wrap:wrap;row-gap:.35rem}
-.words span{display:flex;flex-direction:column;white-space:pre-wrap;max-width:100%}
-.words b{font-weight:inherit;padding-right:.3em}
-.words i{height:.3rem;margin-top:.15rem;border:0 solid transparent}
-.words .m{background:var(--c);opacity:.9}
-.words .s{border-radius:.3rem 0 0 .3rem}
-.words .e{margin-right:.3em;border-top-right-radius:.3rem;border-bottom-right-radius:.3rem}
-.words .g{background:radial-gradient(circle,var(--c) .09rem,transparent .1rem) center/.42rem 100%}
-.mentions{list-style:none;padding:0;margin:.4rem 0 0;display:flex;flex-wrap:wrap;gap:.2rem 1.2rem}
-.mentions li::before{content:"";display:inline-block;width:.7em;height:.7em;border-radius:.2em;
-margin-right:.45em;background:var(--c)}
-.mentions .other{opacity:.6}
-.c0{--c:var(--c0)}.c1{--c:var(--c1)}.c2{--c:var(--c2)}
-.c3{--c:var(--c3)}.c4{--c:var(--c4)}.c5{--c:var(--c5)}
+
+PAGE_STYLE: Final = (
+    variables(":root")
+    + """
+*{box-sizing:border-box}
+body{margin:0 auto;max-width:64rem;padding:2rem 1.2rem 6rem;background:var(--back);color:var(--ink);
+font:16px/1.55 system-ui,sans-serif;overflow-wrap:anywhere}
+h1{font-size:1.5rem;margin:0}h2{font-size:1.2rem;margin:2.6rem 0 .3rem}
+h3{font-size:1rem;margin:1.8rem 0 0}p{margin:.3rem 0}
+.soft,small,caption{color:var(--soft)}small{font-size:.85em}
+a{color:var(--mark)}
+.wide{overflow-x:auto}
+table{border-collapse:collapse;margin:1.2rem 0;font-variant-numeric:tabular-nums}
+caption{text-align:left;padding-bottom:.3rem}
+th,td{text-align:left;padding:.25rem 1.1rem .25rem 0;border-bottom:1px solid var(--line);
+vertical-align:top}
+th,td{overflow-wrap:break-word}th{font-weight:600}.n{text-align:right}
+article{background:var(--card);border:1px solid var(--line);border-radius:.6rem;
+padding:.7rem 1rem .8rem;margin:.7rem 0}
+:focus-visible,article:focus{outline:2px solid var(--mark);outline-offset:1px}
+fieldset{position:sticky;top:0;z-index:1;background:var(--back);border:0;min-width:0;
+border-bottom:1px solid var(--line);margin:1.5rem 0 0;padding:.7rem 0;display:flex;flex-wrap:wrap;
+gap:.4rem 1rem;align-items:center}
+fieldset[hidden]{display:none}legend{position:absolute;left:-99rem}
+label{cursor:pointer}
+input[type=search],select,button{font:inherit;padding:.2rem .6rem;border-radius:.4rem;
+border:1px solid var(--edge);background:var(--card);color:inherit;max-width:100%}
+input[type=search]{min-width:14rem}
+nav{display:flex;gap:1rem;align-items:center;margin:1.2rem 0}nav[hidden]{display:none}
+button{cursor:pointer;padding:.4rem .9rem}button:disabled{opacity:.5;cursor:default}
+kbd{font:inherit;border:1px solid var(--edge);border-radius:.25rem;padding:0 .3em}
+@media (max-width:40rem){body{padding:1rem .7rem 3rem}fieldset{position:static}
+input[type=search]{flex:1 1 100%}}
+@media print{fieldset,nav{display:none}article{break-inside:avoid}}
 """
-"""The style of `draw_words` and `list_mentions`; pages define the colours `--c0` to `--c5`."""
+)
+"""The style of pages: colours, text, tables, articles, and fields to filter with."""
+
+
+def visible(text: str) -> str:
+    """Make control characters visible, except those that join letters and emoji."""
+    return printable(text, keep=JOINERS)
 
 
 def safe(text: object) -> str:
@@ -41,7 +66,7 @@ def safe(text: object) -> str:
         >>> safe("<b>")
         '&lt;b&gt;'
     """
-    return escape(printable(str(text)))
+    return escape(visible(str(text)))
 
 
 def page(title: str, body: str, *, style: str, script: str) -> str:
@@ -53,11 +78,20 @@ def page(title: str, body: str, *, style: str, script: str) -> str:
         style: A style sheet.
         script: JavaScript; the page must be readable without it.
     """
+    beginning, end = page_frame(title, style=style, script=script)
+    return f"{beginning}{body}{end}"
+
+
+def page_frame(title: str, *, style: str, script: str) -> tuple[str, str]:
+    """Return what comes before and after the body of a page, for a body that is written in parts.
+
+    The arguments are those of `page`.
+    """
     policy = (
         "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
         f"style-src '{_digest(style)}'; script-src '{_digest(script)}'"
     )
-    return f"""<!doctype html>
+    beginning = f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -69,11 +103,24 @@ def page(title: str, body: str, *, style: str, script: str) -> str:
 <style>{style}</style>
 </head>
 <body>
-{body}
-<script>{script}</script>
-</body>
-</html>
 """
+    return beginning, f"\n<script>{script}</script>\n</body>\n</html>\n"
+
+
+def json_block(data: object) -> str:
+    r"""Return plain data as an element of a page that its script can read.
+
+    Characters with a meaning in HTML or in old JavaScript are escaped, so that no text of a user
+    can end the element.
+
+    Example:
+        >>> json_block("</script>")
+        '<script type="application/json">"\\u003c/script\\u003e"</script>'
+    """
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    for char in "<>&\u2028\u2029":
+        text = text.replace(char, f"\\u{ord(char):04x}")
+    return f'<script type="application/json">{text}</script>'
 
 
 def table(
@@ -97,79 +144,6 @@ def table(
         f'<div class="wide"><table><caption>{safe(caption)}</caption>'
         f"<thead><tr>{heads}</tr></thead>\n<tbody>{lines}</tbody></table></div>"
     )
-
-
-def draw_words(words: Sequence[str], mentions: Sequence[Mention]) -> str:
-    """Draw words, and below them a bar for each mention, dotted in its gaps.
-
-    Mentions that do not overlap share a row. A mention has the colour of its index in `mentions`.
-
-    Example:
-        >>> draw_words(["a", "b"], [Mention("X", [(0, 1)])]).count("<i")
-        1
-    """
-    rows = _rows(mentions)
-    bars: list[list[str]] = [[] for _ in words]
-    for above, row in enumerate(rows):
-        for number in row:
-            for word, kind in _bars(mentions[number]):
-                bars[word] += ["<i></i>"] * (above - len(bars[word]))
-                bars[word].append(f'<i class="{kind} c{number % COLOURS}"></i>')
-    shown = " ".join(  # the spaces are for searching and copying
-        f"<span><b>{safe(word)}</b>{''.join(below)}</span>"
-        for word, below in zip(words, bars, strict=True)
-    )
-    return f'<div class="words">{shown}</div>'
-
-
-def list_mentions(
-    words: Sequence[str], mentions: Sequence[Mention], among: Sequence[Mention]
-) -> str:
-    """List mentions in the colours of `draw_words`; those that are not `among` are paler."""
-    items = "".join(
-        f'<li class="c{number % COLOURS}{"" if mention in among else " other"}">'
-        f"<small>{safe(mention.label)}</small> {spell(words, mention)}</li>"
-        for number, mention in enumerate(mentions)
-    )
-    return f'<ul class="mentions">{items}</ul>'
-
-
-def spell(words: Sequence[str], mention: Mention) -> str:
-    """Return the words of a mention as HTML, with `…` for its gaps."""
-    parts = (safe(" ".join(words[start:end])) for start, end in mention.fragments)
-    return " … ".join(parts)
-
-
-def _rows(mentions: Sequence[Mention]) -> list[list[int]]:
-    """Assign mentions, by index, to rows without overlaps, short mentions first."""
-    rows: list[list[int]] = []
-    for number in sorted(range(len(mentions)), key=lambda n: _length(mentions[n])):
-        mention = mentions[number]
-        for row in rows:
-            if all(
-                mention.end <= mentions[other].start or mentions[other].end <= mention.start
-                for other in row
-            ):
-                row.append(number)
-                break
-        else:
-            rows.append([number])
-    return rows
-
-
-def _length(mention: Mention) -> int:
-    return mention.end - mention.start
-
-
-def _bars(mention: Mention) -> Iterator[tuple[int, str]]:
-    """Yield the class of the bar of each word from the first to the last of a mention."""
-    for start, end in mention.fragments:
-        for word in range(start, end):
-            ends = " e" if word + 1 == end else ""
-            yield word, ("m s" if word == start else "m") + ends
-    for left, right in pairwise(mention.fragments):
-        for word in range(left[1], right[0]):
-            yield word, "g"
 
 
 def _digest(text: str) -> str:

@@ -1,10 +1,8 @@
-"""Drawings of sentences for the terminal, with a row for each mention."""
+"""Drawings of sentences for the terminal, with rows of marks below the words."""
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
 from typing import Final
 
 from rich.cells import cell_len
@@ -12,93 +10,104 @@ from rich.text import Text
 
 from discotag.characters import printable
 from discotag.mentions import Mention, Sentence
-from discotag.render.counts import percent
+from discotag.render.layers import column_lines, columns
+from discotag.render.layout import Line, colours, lay_out, spaces
+from discotag.render.shares import percent
 from discotag.scheme import Layers
-from discotag.scheme.tags import SLOT_NAMES
 
-LABEL_STYLES: Final = ("green", "cyan", "magenta", "yellow", "blue", "red")
+STYLES: Final = ("green", "cyan", "magenta", "yellow", "blue", "red")
 SLOT_STYLES: Final = ("bold cyan", "bold magenta", "bold yellow", "bold green")
 COVERED, GAP = "━", "┄"
 
 
-def draw_mentions(sentence: Sentence, *, width: int) -> Text:
-    """Draw a sentence, and below it a row for each mention: `━` for words, `┄` for gaps.
+def draw_mentions(sentence: Sentence, *, width: int, labels: Sequence[str] = ()) -> Text:
+    """Draw a sentence, and below its words a mark for each mention: `━` for words, `┄` for gaps.
 
-    If the text of the sentence is unknown, its words are separated by spaces. A row ends with the
-    label and, if known, the probability of the mention.
+    If the text of the sentence is unknown, its words are separated by spaces. A mark is followed by
+    the label and, if known, the probability of the mention. Mentions that do not collide share a
+    row. Marks that go on in the next line have `…` after their caption, and there before it.
 
     Args:
         sentence: The sentence.
-        width: The number of columns; longer sentences are continued in further blocks.
+        width: The number of columns; longer sentences are continued in further lines.
+        labels: All labels of the document, so that each has the same colour in every sentence.
     """
-    labels = sorted({mention.label for mention in sentence.mentions})
-    style = {label: LABEL_STYLES[n % len(LABEL_STYLES)] for n, label in enumerate(labels)}
-    margin = max((cell_len(_caption(m)) for m in sentence.mentions), default=0) + 1
-    widths = [cell_len(printable(word)) for word in sentence.words]
-    sizes = [width + gap for width, gap in zip(widths, _gaps(sentence), strict=True)]
+    words = [printable(word) for word in sentence.words]
+    captions = [caption(mention) for mention in sentence.mentions]
+    layout = lay_out(
+        words, spaces(sentence), sentence.mentions, captions, measure=cell_len, width=width
+    )
+    styles = [STYLES[n % len(STYLES)] for n in colours(sentence.mentions, labels)]
     drawing = Text()
-    blocks = list(_blocks(sizes, width - margin))
-    starts = [first for first, _ in blocks]
-    rows: list[list[Mention]] = [[] for _ in blocks]
-    for mention in sentence.mentions:
-        touched = range(bisect_right(starts, mention.start) - 1, bisect_left(starts, mention.end))
-        for block in touched:
-            rows[block].append(mention)
-    for (first, last), mentions in zip(blocks, rows, strict=True):
-        drawing.append_text(_row(sentence.words[first:last], sizes[first:last]))
+    for line in layout.lines:
+        shown = words[line.start : line.start + len(line.words)]
+        parts = [(box.left, word, "") for box, word in zip(line.words, shown, strict=True)]
+        drawing.append_text(_placed(parts))
         drawing.append("\n")
-        for mention in mentions:
-            bar = "".join(_bar(mention, widths, sizes, first, last))
-            drawing.append(f"{bar} {_caption(mention)}\n", style=style[mention.label])
+        for row in range(line.rows):
+            drawing.append_text(_placed(_marks(line, row, styles)))
+            drawing.append("\n")
     return drawing
 
 
 def draw_layers(words: Sequence[str], layers: Layers, tags: Sequence[str], *, width: int) -> Text:
     """Draw words with their mention sets and slots above them, and their tags below."""
-    sizes = [max(_size(word), _size(tag)) for word, tag in zip(words, tags, strict=True)]
+    given = columns(words, layers, tags)
+    sizes = [max(_size(each.word), _size(each.tag)) for each in given]
     roof = _roof(layers, sizes)
-    slots: list[tuple[str, str]] = [("", "")] * len(words)
-    for group in layers.sets:
-        for (start, end), slot in group.components:
-            mark = SLOT_NAMES[slot]
-            for word in range(start, end):
-                slots[word] = (mark if word == start else "·", SLOT_STYLES[slot])
+    styles = ["" if each.slot is None else SLOT_STYLES[each.slot] for each in given]
     drawing = Text()
-    for first, last in _blocks(sizes, width):
+    for first, last in column_lines(given, measure=_cells, width=width):
         here = slice(first, last)
-        if any(mark for mark, _ in slots[here]):
+        if any(each.sign for each in given[here]):
             drawing.append("".join(roof[here]).rstrip() + "\n", style="dim")
             drawing.append_text(
-                _row([m for m, _ in slots[here]], sizes[here], [s for _, s in slots[here]])
+                _row([each.sign for each in given[here]], sizes[here], styles[here])
             )
             drawing.append("\n")
         drawing.append_text(_row(words[here], sizes[here]))
         drawing.append("\n")
-        styles = ["dim" if tag == "O" else slots[first + n][1] for n, tag in enumerate(tags[here])]
-        drawing.append_text(_row(tags[here], sizes[here], styles))
+        below = [
+            "dim" if each.tag == "O" else styles[first + n] for n, each in enumerate(given[here])
+        ]
+        drawing.append_text(_row(tags[here], sizes[here], below))
         drawing.append("\n")
     return drawing
 
 
-def _caption(mention: Mention) -> str:
+def caption(mention: Mention) -> str:
     """Return the label and, if known, the probability of a mention."""
     return mention.label if mention.score is None else f"{mention.label} {percent(mention.score)}"
 
 
+def _marks(line: Line, row: int, styles: Sequence[str]) -> Iterator[tuple[float, str, str]]:
+    """Yield the marks and captions of a row, each with its column and style."""
+    for mark in line.marks:
+        if mark.row == row:
+            style = styles[mark.mention]
+            parts = [(box, COVERED) for box in mark.covered] + [(box, GAP) for box in mark.gaps]
+            for box, sign in sorted(parts, key=lambda part: part[0].left):
+                yield box.left, sign * int(box.width), style
+            yield mark.caption_box.left, mark.caption, style
+
+
+def _placed(parts: Iterable[tuple[float, str, str]]) -> Text:
+    """Return a line of texts, each in its column."""
+    row = Text()
+    column = 0
+    for left, text, style in parts:
+        row.append(" " * (int(left) - column))
+        row.append(text, style=style)
+        column = int(left) + cell_len(text)
+    return row
+
+
+def _cells(text: str) -> int:
+    return cell_len(printable(text))
+
+
 def _size(text: str) -> int:
-    return cell_len(printable(text)) + 1
-
-
-def _blocks(sizes: Sequence[int], width: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges of words that fit into `width`, with at least one word each."""
-    first, used = 0, 0
-    for word, size in enumerate(sizes):
-        if used + size > width and word > first:
-            yield first, word
-            first, used = word, 0
-        used += size
-    if sizes:
-        yield first, len(sizes)
+    return _cells(text) + 1
 
 
 def _row(cells: Iterable[str], sizes: Sequence[int], styles: Sequence[str] | None = None) -> Text:
@@ -109,26 +118,6 @@ def _row(cells: Iterable[str], sizes: Sequence[int], styles: Sequence[str] | Non
         row.append(" " * (size - cell_len(shown)))
     row.rstrip()
     return row
-
-
-def _gaps(sentence: Sentence) -> list[int]:
-    """Return for each word 1 if white space follows it, else 0; the last word has 1."""
-    if not sentence.offsets:
-        return [1] * len(sentence.words)
-    return [int(end < start) for (_, end), (start, _) in pairwise(sentence.offsets)] + [1]
-
-
-def _bar(
-    mention: Mention, widths: Sequence[int], sizes: Sequence[int], first: int, last: int
-) -> Iterator[str]:
-    covered = set(mention.words)
-    for word in range(first, last):
-        if word in covered:
-            joined = COVERED if word + 1 in covered else GAP if word + 1 < mention.end else " "
-            yield COVERED * widths[word] + joined * (sizes[word] - widths[word])
-        else:
-            inside = mention.start < word < mention.end
-            yield (GAP if inside else " ") * sizes[word]
 
 
 def _roof(layers: Layers, sizes: Sequence[int]) -> list[str]:

@@ -1,0 +1,63 @@
+"""The result of `Tagger.predict`: an iterator of documents that a notebook can show."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final
+
+from discotag.mentions import Document
+
+SHOWN: Final = 5
+"""The number of documents that a notebook shows."""
+
+
+class Predictions(Iterator[Document]):
+    """Documents with their mentions, found as they are asked for.
+
+    A notebook that shows this object draws the next documents. They are found for that purpose, and
+    kept: iterating afterwards returns them, too, and no document is lost. An error that occurs
+    meanwhile is shown, and raised when the iteration comes to it.
+
+    Args:
+        documents: The documents.
+    """
+
+    def __init__(self, documents: Iterator[Document]) -> None:
+        self._documents = documents
+        self._ahead: deque[Document] = deque()
+        self._error: Exception | None = None
+        self._taken = 0
+
+    def __next__(self) -> Document:
+        document = self._ahead.popleft() if self._ahead else self._found()
+        self._taken += 1
+        return document
+
+    def __repr__(self) -> str:
+        return f"<Predictions, {self._taken:,} documents taken; use list() to get all of them>"
+
+    def _found(self) -> Document:
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
+        return next(self._documents)
+
+    def _repr_html_(self) -> str:
+        from discotag.render.html_drawing import draw_documents
+
+        while len(self._ahead) < SHOWN and self._error is None:
+            try:
+                self._ahead.append(next(self._documents))
+            except StopIteration:
+                break
+            except Exception as error:
+                self._error = error
+        shown = list(islice(self._ahead, SHOWN))
+        note = f"{self._taken:,} documents were taken before these; list() gets all that follow."
+        if self._error is not None:
+            note = f"Then an error occurs: {self._error}"
+        elif not shown:
+            note = f"There are no more documents; {self._taken:,} were taken."
+        return draw_documents(shown, note)

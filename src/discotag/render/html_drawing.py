@@ -1,0 +1,318 @@
+"""Drawings of sentences as HTML: words that flow, bars below them, and a list of mentions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, Final
+
+from discotag.mentions import Document, Fragment, Mention, Sentence
+from discotag.render.colours import CLASSES, COLOURS, variables
+from discotag.render.html import safe, visible
+from discotag.render.layout import (
+    Segment,
+    colours,
+    lanes,
+    runs,
+    segments,
+    spaces,
+    spelled,
+)
+from discotag.render.shares import percent
+
+KEPT_TOGETHER: Final = 24
+"""The most characters without white space that stay on one line; browsers wrap longer ones."""
+
+MOST_SENTENCES: Final = 200
+"""The number of sentences of a document that a notebook shows."""
+
+DRAWING_STYLE: Final = (
+    """
+.discotag .words{margin:.5rem 0 .2rem;line-height:1.5}
+.discotag .run{white-space:nowrap}
+.discotag .word{display:inline-block;vertical-align:top;max-width:100%;margin-bottom:.25rem}
+.discotag .word b{display:block;font-weight:inherit;white-space:break-spaces;overflow-wrap:anywhere}
+.discotag .bars{display:block;user-select:none;-webkit-user-select:none}
+.discotag .bars i{display:flex;align-items:center;height:1rem;
+font:700 .7rem/1rem system-ui,sans-serif;transition:opacity .2s;
+-webkit-print-color-adjust:exact;print-color-adjust:exact}
+.discotag .bars i::after{flex:1;height:.26rem}
+.discotag .bar::after{content:"";background:var(--c)}
+.discotag .gap::after{content:"";
+background:radial-gradient(circle,var(--c) .09rem,transparent .1rem) 0/.42rem 100% round}
+.discotag .first::before{content:attr(data-number)}
+.discotag .first::before,.discotag .number{background:var(--c);color:var(--card);
+border-radius:.5rem;padding:0 .32em;min-width:1rem;text-align:center;box-sizing:border-box}
+.discotag .last::after{border-start-end-radius:.2rem;border-end-end-radius:.2rem;min-width:.1rem}
+.discotag .spaced .last{margin-inline-end:.28em}
+.discotag .mentions{list-style:none;padding:0;margin:.1rem 0 0;display:flex;flex-wrap:wrap;
+gap:.2rem 1.2rem}
+.discotag .mentions li{transition:opacity .2s;overflow-wrap:anywhere}
+.discotag .number{display:inline-block;font:700 .7rem/1rem system-ui,sans-serif;
+-webkit-print-color-adjust:exact;print-color-adjust:exact}
+.discotag .other .number{background:none;color:var(--c);box-shadow:inset 0 0 0 1px var(--c)}
+.discotag .other,.discotag small{color:var(--soft)}.discotag small{font-size:.85em}
+.discotag mark{background:var(--hit);color:inherit;text-decoration:underline}
+.discotag .low{opacity:0;visibility:hidden}.discotag li.low{display:none}
+.discotag .roof,.discotag .slot,.discotag .tag,.discotag .sure{display:block;font-size:.75rem;
+line-height:1.2rem;height:1.2rem;font-style:normal;padding-inline-end:.5em;white-space:nowrap}
+.discotag .roof{height:1.1rem;box-sizing:border-box;margin-bottom:.1rem;padding-inline-end:0;
+color:var(--soft)}
+.discotag .roof.set{border-top:2px solid var(--soft)}
+.discotag .roof.open{border-inline-start:2px solid var(--soft);border-start-start-radius:.4rem;
+padding-inline-start:.3em}
+.discotag .roof.close{border-inline-end:2px solid var(--soft);border-start-end-radius:.4rem;
+margin-inline-end:.3em}
+.discotag .slot{font-weight:700;color:var(--c)}
+.discotag .tag{font-family:ui-monospace,monospace}
+.discotag .sure{height:auto;color:var(--ink);margin-inline-end:.3em;padding:0 .3em;
+border-radius:.2rem;-webkit-print-color-adjust:exact;print-color-adjust:exact}
+.discotag .p0{background:color-mix(in srgb,var(--mark) 0%,var(--card))}
+.discotag .p1{background:color-mix(in srgb,var(--mark) 6%,var(--card))}
+.discotag .p2{background:color-mix(in srgb,var(--mark) 12%,var(--card))}
+.discotag .p3{background:color-mix(in srgb,var(--mark) 18%,var(--card))}
+.discotag .p4{background:color-mix(in srgb,var(--mark) 24%,var(--card))}
+.discotag .p5{background:color-mix(in srgb,var(--mark) 30%,var(--card))}
+.discotag .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+@media (forced-colors:active){.discotag .bars i,.discotag .number{forced-color-adjust:none;
+--c:CanvasText;--card:Canvas}}
+@media (prefers-reduced-motion:reduce){.discotag .bars i,.discotag .mentions li{transition:none}}
+"""
+    + CLASSES
+    + "\n"
+)
+"""The style of drawings; pages define the colours, see `variables`."""
+
+NOTEBOOK_STYLE: Final = (
+    variables(
+        ".discotag.alone",
+        dark='[data-jp-theme-light="false"] .discotag.alone,.vscode-dark .discotag.alone,'
+        '[theme="dark"] .discotag.alone',
+    )
+    + ".discotag.alone{background:var(--card);color:var(--ink);border:1px solid var(--line);"
+    "border-radius:.6rem;padding:.4rem 1rem .7rem;margin:.4rem 0;max-width:64rem;"
+    "font:16px/1.5 system-ui,sans-serif}"
+    ".discotag.alone p{margin:.3rem 0}.discotag.alone ol{padding:0}" + DRAWING_STYLE
+)
+
+DRAWING_SCRIPT: Final = """
+function element(tag, name, ...inside) {
+  const made = document.createElement(tag);
+  if (name) made.className = name;
+  made.append(...inside);
+  return made;
+}
+function unpacked(sentence) {
+  const rows = sentence.mentions || [];
+  return {words: sentence.words, glued: new Set(sentence.glued), together: sentence.together,
+    mentions: rows.map(row => {
+      const [label, score, percent, lane, colour, at] = row;
+      return {row, label, score, percent, lane, colour, at, drawn: []};
+    })};
+}
+function spelled(sentence, start, end) {
+  let text = "";
+  for (let word = start; word < end; word++)
+    text += sentence.words[word] + (sentence.glued.has(word) ? "" : " ");
+  return text.trimEnd();
+}
+function drawWords(sentence, hits) {
+  const bars = sentence.words.map(() => []);
+  sentence.mentions.forEach((mention, number) => {
+    const [start, end] = [mention.at[0][0], mention.at.at(-1)[1]];
+    let at = 0;
+    for (let word = start; word < end; word++) {
+      if (word >= mention.at[at][1]) at++;
+      const [first, last] = mention.at[at], bar = document.createElement("i");
+      let kind = word < first ? "gap" : "bar";
+      if (word === first) { kind += " first"; bar.dataset.number = number + 1; }
+      if (word === last - 1) kind += " last";
+      bar.className = kind + " c" + mention.colour;
+      while (bars[word].length < mention.lane) bars[word].push(document.createElement("i"));
+      bars[word][mention.lane] = bar;
+      mention.drawn.push(bar);
+    }
+  });
+  const drawn = element("p", "words");
+  drawn.dir = "auto";
+  const together = new Map(sentence.together);
+  let run = null, until = 0;
+  sentence.words.forEach((word, place) => {
+    const space = place + 1 < sentence.words.length && !sentence.glued.has(place);
+    const text = element("b", "");
+    if (hits && hits.has(place)) text.append(element("mark", "", word)); else text.append(word);
+    if (space) text.append(" ");
+    const cell = element("span", space ? "word spaced" : "word", text);
+    if (bars[place].length) {
+      const below = element("span", "bars", ...Array.from(bars[place], bar => bar ||
+        document.createElement("i")));
+      below.setAttribute("aria-hidden", "true");
+      cell.append(below);
+    }
+    if (together.has(place)) { run = element("span", "run"); drawn.append(run);
+      until = together.get(place); }
+    (place < until ? run : drawn).append(cell);
+  });
+  return drawn;
+}
+function listMentions(sentence, labels) {
+  const list = element("ol", "mentions");
+  list.setAttribute("role", "list");
+  sentence.mentions.forEach((mention, number) => {
+    const item = element("li", "c" + mention.colour, element("b", "number", String(number + 1)),
+      " ", element("small", "", labels[mention.label]), " ", element("bdi", "",
+      mention.at.map(([start, end]) => spelled(sentence, start, end)).join(" … ")));
+    if (mention.score !== null) item.append(" ", element("small", "", mention.percent + "%"));
+    mention.drawn.push(item);
+    list.append(item);
+  });
+  return list;
+}
+"""
+"""Functions that draw what `drawing_data` returns, exactly as `draw_sentence` does.
+
+They put text into elements as text, never as markup. Rows and colours come with the data."""
+
+
+def draw_html(item: Sentence | Document, *, labels: Sequence[str] = ()) -> str:
+    """Return a drawing of a sentence or document with its style, to be put into any page.
+
+    It is what notebooks show. Of a long document only the first sentences are drawn.
+
+    Args:
+        item: The sentence or document.
+        labels: All labels, so that several drawings have the same colours; by default, those of
+            the item.
+
+    Example:
+        >>> toes = Sentence(["toes", "hurt"], [Mention("ADR", [(0, 2)])])
+        >>> draw_html(toes).startswith('<div class="discotag alone"><style>')
+        True
+    """
+    return alone(_drawn(item, labels))
+
+
+def alone(body: str) -> str:
+    """Return drawings with their style, to be put into any page."""
+    return f'<div class="discotag alone"><style>{NOTEBOOK_STYLE}</style>{body}</div>'
+
+
+def draw_documents(documents: Sequence[Document], note: str = "") -> str:
+    """Return drawings of several documents, and a note below them, to be put into any page."""
+    labels = sorted({m.label for each in documents for m in each.mentions})
+    body = "<hr>".join(_drawn(document, labels) for document in documents)
+    return alone(body + (f"<p><small>{safe(note)}</small></p>" if note else ""))
+
+
+def draw_sentence(
+    sentence: Sentence, *, labels: Sequence[str] = (), among: Collection[Mention] | None = None
+) -> str:
+    """Draw words, below them a bar for each mention, dotted in its gaps, and the list of mentions.
+
+    Mentions that do not overlap share a row. Each has a number, which is at the beginning of its
+    fragments and in the list. Screen readers read the words and the list, not the bars. The drawing
+    belongs into an element of the class `discotag`, in a page with `DRAWING_STYLE`.
+
+    Args:
+        sentence: The sentence.
+        labels: All labels; see `discotag.render.layout.colours`.
+        among: The mentions that are pointed out in the list; by default, all of them.
+    """
+    if not sentence.mentions:
+        return draw_words(sentence)
+    chosen = [number % COLOURS for number in colours(sentence.mentions, labels)]
+    items = []
+    for number, mention in enumerate(sentence.mentions):
+        other = "" if among is None or mention in among else " other"
+        score = "" if mention.score is None else f" <small>{percent(mention.score)}</small>"
+        items.append(
+            f'<li class="c{chosen[number]}{other}"><b class="number">{number + 1}</b> '
+            f"<small>{safe(mention.label)}</small> <bdi>{safe(spelled(sentence, mention))}</bdi>"
+            f"{score}</li>"
+        )
+    listed = f'<ol class="mentions" role="list">{"".join(items)}</ol>'
+    return draw_words(sentence, labels=labels) + listed
+
+
+def draw_words(sentence: Sentence, *, labels: Sequence[str] = ()) -> str:
+    """Draw words and bars without the list of mentions; see `draw_sentence`."""
+    mentions = sentence.mentions
+    bars: list[list[str]] = [[] for _ in sentence.words]
+    chosen = [number % COLOURS for number in colours(mentions, labels)]
+    placed = lanes(mentions)
+    for number in sorted(range(len(mentions)), key=placed.__getitem__):
+        for segment in segments(mentions[number]):
+            below = bars[segment.word]
+            below += ["<i></i>"] * (placed[number] - len(below))
+            below.append(_bar(segment, number, chosen[number]))
+    spaced = spaces(sentence)
+    cells = [
+        f'<span class="{"word spaced" if space else "word"}">'
+        f"<b>{safe(word)}{' ' if space else ''}</b>"
+        + (f'<span class="bars" aria-hidden="true">{"".join(below)}</span>' if below else "")
+        + "</span>"
+        for word, space, below in zip(sentence.words, spaced, bars, strict=True)
+    ]
+    for first, end in _together(sentence.words, spaced):
+        cells[first] = f'<span class="run">{cells[first]}'
+        cells[end - 1] += "</span>"
+    return f'<p class="words" dir="auto">{"".join(cells)}</p>'
+
+
+def drawing_data(sentence: Sentence, labels: Sequence[str]) -> dict[str, Any]:
+    """Return plain data from which `DRAWING_SCRIPT` draws a sentence.
+
+    Args:
+        sentence: The sentence.
+        labels: All labels that occur in the page.
+    """
+    spaced = spaces(sentence)
+    data: dict[str, Any] = {"words": [visible(word) for word in sentence.words]}
+    glued = [word for word, space in enumerate(spaced[:-1]) if not space]
+    if glued:
+        data["glued"] = glued
+        data["together"] = list(_together(sentence.words, spaced))
+    if sentence.mentions:
+        chosen = colours(sentence.mentions, labels)
+        data["mentions"] = [
+            [
+                labels.index(mention.label),
+                None if mention.score is None else round(mention.score, 4),
+                None if mention.score is None else int(percent(mention.score).removesuffix("%")),
+                lane,
+                colour % COLOURS,
+                mention.fragments,
+            ]
+            for mention, lane, colour in zip(
+                sentence.mentions, lanes(sentence.mentions), chosen, strict=True
+            )
+        ]
+    return data
+
+
+def _drawn(item: Sentence | Document, labels: Sequence[str]) -> str:
+    if isinstance(item, Sentence):
+        return draw_sentence(item, labels=labels)
+    labels = labels or sorted({mention.label for mention in item.mentions})
+    drawn = [draw_sentence(each, labels=labels) for each in item.sentences[:MOST_SENTENCES]]
+    name = "" if item.id is None else f"<p><small>{safe(item.id)}</small></p>"
+    more = len(item.sentences) - len(drawn)
+    rest = f"<p><small>and {more:,} more sentences</small></p>" if more > 0 else ""
+    return name + "".join(drawn) + rest
+
+
+def _bar(segment: Segment, number: int, colour: int) -> str:
+    kind = "bar" if segment.covered else "gap"
+    shown = ""
+    if segment.first:
+        kind += " first"
+        shown = f' data-number="{number + 1}"'
+    if segment.last:
+        kind += " last"
+    return f'<i class="{kind} c{colour}"{shown}></i>'
+
+
+def _together(words: Sequence[str], spaced: Sequence[bool]) -> Iterator[Fragment]:
+    """Yield the ranges of several words that must stay on one line."""
+    for first, end in runs(spaced):
+        if end - first > 1 and sum(map(len, words[first:end])) <= KEPT_TOGETHER:
+            yield first, end
