@@ -16,12 +16,12 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
 import torch
 import transformers
 
 import discotag
 from accuracy_jobs import CORPORA, VARIANTS, Encoder, Job, published_rate, settings_of
+from discotag import evaluation
 from discotag.errors import DiscotagError, InputError
 from discotag.evaluation import score
 from discotag.mentions import Document, Mention, Sentence
@@ -37,9 +37,6 @@ from discotag.training.settings import Settings
 from discotag.training.trainer import fit, uses_bf16
 
 PARTS: Final = ("train", "dev", "test")
-BINS: Final = 10
-"""The number of bins of scores, of equal width, for the calibration error."""
-
 Found = Sequence[Collection[Mention]]
 """The mentions that were found in each sentence."""
 
@@ -192,9 +189,8 @@ def changed(tagger: Tagger, **changes: Any) -> Tagger:
 def calibration(gold: Sequence[Sentence], found: Found) -> dict[str, Any]:
     """Return the expected calibration error of the scores of mentions, and its bins.
 
-    The error is `sum_b |right_b - scores_b| / mentions`, where `right_b` is the number of right
-    mentions in bin `b`, and `scores_b` the sum of its scores. A bin is a list of the number of its
-    mentions, `scores_b` and `right_b`, so that bins of several models can be added up.
+    A bin is a list of the number of its mentions, the sum of their scores and the number of right
+    ones, so that bins of several models can be added up.
 
     Example:
         >>> mention = Mention("ADR", [(0, 1)])
@@ -202,14 +198,13 @@ def calibration(gold: Sequence[Sentence], found: Found) -> dict[str, Any]:
         >>> calibration([Sentence(["sore"], [mention])] * 3 + [Sentence(["fine"])], found)["error"]
         0.0
     """
-    bins = np.zeros((BINS, 3))
-    for sentence, mentions in zip(gold, found, strict=True):
-        for each in mentions:
-            value = each.score or 0.0
-            place = min(int(BINS * value), BINS - 1)
-            bins[place] += 1, value, each in sentence.mentions
-    error = np.abs(bins[:, 2] - bins[:, 1]).sum() / max(1, bins[:, 0].sum())
-    return {"error": float(error), "bins": bins.round(4).tolist()}
+    bins = evaluation.calibration(
+        (each.score or 0.0, each in sentence.mentions)
+        for sentence, mentions in zip(gold, found, strict=True)
+        for each in mentions
+    )
+    numbers = [[each.mentions, round(each.scores, 4), each.right] for each in bins]
+    return {"error": evaluation.calibration_error(bins), "bins": numbers}
 
 
 def decode_otherwise(

@@ -1,14 +1,18 @@
 import json
 import sys
+from pathlib import Path
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
+import discotag
 from discotag.cli.commands import register
 from discotag.cli.evaluate import evaluate
 from discotag.errors import DiscotagError
 from discotag.evaluation import KINDS, SLICES
+
+BUNDLED = Path(discotag.__file__).parent / "bundled"
 
 app = typer.Typer()
 register(app, "evaluate", evaluate)
@@ -176,3 +180,23 @@ def test_names_of_files_cannot_move_the_cursor(gold, tmp_path):
     done = ok(gold, path, "--other", path, "--errors")
     assert "\x1b" not in done.stdout + done.stderr
     assert "·[31mpredicted.txt: duplicate" in done.stderr
+
+
+def test_a_report_and_a_model_instead_of_predictions(tmp_path):
+    gold, page = tmp_path / "gold.txt", tmp_path / "report.html"
+    gold.write_text("Pain in arms and legs .\n0,2 ADR|0,1,4,4 ADR\n\n", "utf-8")
+    shown = ok(BUNDLED, gold, "--no-intervals", "--report", page)
+    assert "100.00 100.00 100.00" in " ".join(shown.stdout.split())
+    assert f"wrote {page}" in shown.stderr
+    assert "<h2>Scores</h2>" in page.read_text("utf-8")
+    same = json.loads(ok(gold, BUNDLED, "--no-intervals", "--json").stdout)
+    assert same["slices"]["all"]["micro"]["correct"] == 2
+
+
+def test_a_report_replaces_nothing_that_is_evaluated(gold, predicted, tmp_path):
+    for target in (gold, predicted, "-", tmp_path):
+        done = run(gold, predicted, "--report", target)
+        assert done.exit_code == 2
+    assert gold.read_text("utf-8") == GOLD
+    done = run("-", BUNDLED, input=GOLD)
+    assert "a model reads the gold a second time" in done.output

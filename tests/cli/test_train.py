@@ -55,6 +55,7 @@ def test_from_a_corpus_to_a_model(place, tmp_path):
         assert expected in result.stdout
     assert "epoch 8: loss" in result.stderr
     assert (tmp_path / "run" / "model" / "model.safetensors").exists()
+    assert "Compared with" in (tmp_path / "run" / "report.html").read_text("utf-8")
     figures = json.loads((tmp_path / "run" / "figures.json").read_text())
     assert figures["settings"]["num_train_epochs"] == 8  # the option wins over the file's 9
     assert figures["data"]["augmented"] == 3

@@ -11,7 +11,8 @@ import pytest
 from discotag import Document, Mention, Sentence
 from discotag.corpora import write
 from discotag.corpora.checks import check
-from discotag.render.corpus_page import SCRIPT, corpus_page
+from discotag.render.corpus_page import corpus_page
+from discotag.render.filtering import FILTER_SCRIPT
 from discotag.render.html import safe
 from page_parser import Page
 
@@ -103,5 +104,5 @@ def test_safe_shows_control_characters():
 @pytest.mark.skipif(shutil.which("node") is None, reason="no JavaScript here")
 def test_the_script_is_javascript(tmp_path):
     path = tmp_path / "script.js"
-    path.write_text(SCRIPT)
+    path.write_text(FILTER_SCRIPT)
     subprocess.run(["node", "--check", path], check=True, timeout=60)

@@ -19,6 +19,7 @@ from rich.table import Table
 from discotag.cli.messages import say
 from discotag.cli.options import EncodingOption, plain_console, print_data
 from discotag.corpora import check_ids, read
+from discotag.corpora.parsing.files import created
 from discotag.corpora.parsing.problems import KINDS as PROBLEM_KINDS
 from discotag.corpora.parsing.problems import Problem, strict
 from discotag.evaluation import (
@@ -32,6 +33,7 @@ from discotag.evaluation import (
     KindCount,
     Mistake,
     Pair,
+    Report,
     Scores,
     SliceComparison,
     SliceIntervals,
@@ -45,7 +47,9 @@ from discotag.evaluation import (
     total,
 )
 from discotag.mentions import Document
+from discotag.model.files import CONFIG
 from discotag.render import printable
+from discotag.render.evaluation_page import evaluation_page
 
 STANDARD_INPUT = Path("-")
 
@@ -63,6 +67,7 @@ class _System:
     discontinuous_sentences: int = 0
     errors: dict[str, KindCount] | None = None
     intervals: dict[str, SliceIntervals] | None = None
+    report: Report | None = None
 
     @property
     def scores(self) -> Scores:
@@ -79,7 +84,10 @@ class _System:
 
 def evaluate(
     gold: Annotated[Path, typer.Argument(help="The corpus with the gold mentions.")],
-    predicted: Annotated[Path, typer.Argument(help="The same text with predicted mentions.")],
+    predicted: Annotated[
+        Path,
+        typer.Argument(help="The same text with predicted mentions, or the folder of a model."),
+    ],
     other: Annotated[
         Path | None,
         typer.Option(help="Predictions of a second system, to compare with the first."),
@@ -101,6 +109,10 @@ def evaluate(
     errors: Annotated[
         bool, typer.Option("--errors", help="Show the kinds of errors, with examples.")
     ] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(help="Write an HTML report to this file: figures, plots, and all errors."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     encoding: EncodingOption = None,
 ) -> None:
@@ -108,7 +120,8 @@ def evaluate(
 
     A mention is correct if its label and all fragments are. There are three tables: all mentions;
     all mentions of sentences with a discontinuous gold mention; discontinuous mentions only. The
-    two corpora may have different formats, and different sentences and documents.
+    two corpora may have different formats, and different sentences and documents. Instead of
+    predictions, the folder of a model can be given, before or after the gold.
 
     [bold]Examples[/bold]
 
@@ -117,16 +130,29 @@ def evaluate(
     discotag evaluate brat-folder predicted.txt --errors --by document
 
     discotag evaluate test.txt ours.txt --other theirs.txt --json
+
+    discotag evaluate run/model test.jsonl --report report.html
     """
+    if is_model(gold) and not is_model(predicted):
+        gold, predicted = predicted, gold
     if [gold, predicted, other].count(STANDARD_INPUT) > 1 or (other and gold == STANDARD_INPUT):
         raise typer.BadParameter("standard input (-) can only be read once; use a file")
-    systems = []
+    if gold == STANDARD_INPUT and is_model(predicted):
+        raise typer.BadParameter("a model reads the gold a second time; use a file")
+    if report is not None:
+        _check_report(report, [gold, predicted, other])
+    systems: list[_System] = []
     for path in (predicted, other):
         if path is not None:
-            pairs = align(
-                _documents(gold, format, encoding), _documents(path, predicted_format, encoding)
-            )
-            systems.append(_compared(path, pairs, errors))
+            truth = _documents(gold, format, encoding)
+            if is_model(path):
+                from discotag.prediction.loading import load
+
+                found = load(path).predict(_documents(gold, format, encoding))
+            else:
+                found = _documents(path, predicted_format, encoding)
+            shown = Report(str(gold), str(path)) if report and not systems else None
+            systems.append(_compared(path, align(truth, found), errors, shown))
     if not systems[0].tallies:
         raise EvaluationError(f"{gold}: no sentences to score")
     compared = None
@@ -137,6 +163,11 @@ def evaluate(
             compared = compare(*(system.units(by) for system in systems), seed=seed)
     except EvaluationError as error:  # the figures are valid without intervals
         say(f"no intervals: {error}")
+    if report is not None and systems[0].report is not None:
+        systems[0].report.intervals = systems[0].intervals
+        with created(report) as stream:
+            stream.write(evaluation_page(systems[0].report))
+        say(f"wrote {report}")
     if as_json:
         print_data(_data(systems, compared, by, seed))
     else:
@@ -158,8 +189,27 @@ def _documents(path: Path, format: str | None, encoding: str | None) -> Iterator
         say(f"{path}: {kind} ({PROBLEM_KINDS[kind]}): {count:,}; first {first[kind]}")
 
 
-def _compared(path: Path, pairs: Iterable[Pair], with_errors: bool) -> _System:
-    system = _System(path)
+def is_model(path: Path) -> bool:
+    """Return whether a path is the folder of a model; documents are never called so."""
+    return (path / CONFIG).is_file()
+
+
+def _check_report(report: Path, inputs: Iterable[Path | None]) -> None:
+    """Raise if the report cannot be written or would replace what is evaluated."""
+    if report == STANDARD_INPUT:
+        raise typer.BadParameter("--report needs the name of a file, not -")
+    if report.is_dir():
+        raise typer.BadParameter(f"{report} is a folder; give --report the name of a file")
+    if any(path is not None and report.resolve() == path.resolve() for path in inputs):
+        raise typer.BadParameter("--report would overwrite what is evaluated")
+
+
+def _compared(
+    path: Path, pairs: Iterable[Pair], with_errors: bool, report: Report | None
+) -> _System:
+    system = _System(path, report=report)
+    if report is not None:
+        pairs = report.recorded(pairs)
 
     def recorded() -> Iterator[Pair]:
         console = Console(stderr=True)

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
 from discotag.cli.messages import Interrupted
 from discotag.cli.options import plain_console, plain_table
 from discotag.cli.setting_options import takes_settings
+from discotag.corpora import read
+from discotag.corpora.parsing.files import created
 from discotag.errors import DiscotagError
+from discotag.evaluation import Report, align
+from discotag.mentions import Document
+from discotag.render.evaluation_page import evaluation_page
 from discotag.training.settings import PRESETS, TEACHERS, make_settings
 from discotag.training.sources import Sources
+
+REPORT: Final = "report.html"
 
 Preset = StrEnum("Preset", {each: each for each in PRESETS})  # type: ignore[misc]
 
@@ -94,13 +102,33 @@ def train(
         ) from None
     if not figures:  # under torchrun, only the first process has them
         return
+    _write_report(dev, out, settings.labels)
     if as_json:
         print(json.dumps(figures, ensure_ascii=False))
     else:
-        _show(figures, out)
+        _show(figures, out, dev)
 
 
-def _show(figures: dict[str, Any], out: Path) -> None:
+def _write_report(dev: Path, out: Path, labels: Collection[str]) -> None:
+    """Write a report on the development data."""
+    from discotag.prediction.loading import load
+
+    def gold() -> Iterator[Document]:
+        for document in read(dev):
+            yield document.with_mentions(
+                [m for m in sentence.mentions if not labels or m.label in labels]
+                for sentence in document.sentences
+            )
+
+    model = out / "model"
+    report = Report(str(dev), str(model))
+    for pair in align(gold(), load(model).predict(gold())):
+        report.add(pair)
+    with created(out / REPORT) as stream:
+        stream.write(evaluation_page(report))
+
+
+def _show(figures: dict[str, Any], out: Path, dev: Path) -> None:
     """Print the figures of all seeds as a table."""
     console = plain_console()
     data = figures["data"]
@@ -138,7 +166,7 @@ def _show(figures: dict[str, Any], out: Path) -> None:
                 f"the {part} data. --preset best, a higher --learning-rate, more epochs, --augment "
                 "or --fold may help."
             )
-    console.print(f"The model is in {out / 'model'}")
+    console.print(f"The model is in {out / 'model'}; {out / REPORT} shows its mistakes on {dev}")
 
 
 def _three(values: Any) -> str:

@@ -1,6 +1,13 @@
-"""Evaluation: precision, recall and F1, their intervals, and kinds of errors."""
+"""Evaluation: precision, recall and F1, their intervals, calibration, and kinds of errors."""
 
 from discotag.evaluation.alignment import AlignmentError, Pair, align
+from discotag.evaluation.curves import (
+    Bin,
+    Point,
+    calibration,
+    calibration_error,
+    precision_recall,
+)
 from discotag.evaluation.errors import KINDS, KindCount, Mistake, count_errors, find_errors
 from discotag.evaluation.intervals import (
     Comparison,
@@ -11,6 +18,7 @@ from discotag.evaluation.intervals import (
     compare,
     intervals,
 )
+from discotag.evaluation.report import Report
 from discotag.evaluation.scores import (
     SLICES,
     Counts,
@@ -29,6 +37,7 @@ __all__ = [
     "KINDS",
     "SLICES",
     "AlignmentError",
+    "Bin",
     "Comparison",
     "Counts",
     "EvaluationError",
@@ -38,6 +47,8 @@ __all__ = [
     "KindCount",
     "Mistake",
     "Pair",
+    "Point",
+    "Report",
     "Scores",
     "SliceComparison",
     "SliceIntervals",
@@ -45,10 +56,13 @@ __all__ = [
     "Tally",
     "add",
     "align",
+    "calibration",
+    "calibration_error",
     "compare",
     "count_errors",
     "find_errors",
     "intervals",
+    "precision_recall",
     "score",
     "tally",
     "total",

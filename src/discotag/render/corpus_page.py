@@ -9,6 +9,7 @@ from discotag.corpora.checks import Checked, Finding
 from discotag.corpora.checks.suspected_errors import RULES
 from discotag.corpora.parsing.problems import KINDS
 from discotag.render.counts import shapes
+from discotag.render.filtering import FILTER_SCRIPT, filter_fields
 from discotag.render.html import PAGE_STYLE, page, safe, table
 from discotag.render.html_drawing import DRAWING_STYLE, draw_sentence
 from discotag.render.layout import spelled
@@ -25,36 +26,6 @@ ol.problems{padding-left:1.4rem}
     + DRAWING_STYLE
 )
 
-SCRIPT: Final = """
-const all = [...document.querySelectorAll("article")];
-const boxes = document.querySelectorAll("[name=kind]");
-const search = document.querySelector("[type=search]"), shown = document.querySelector("output");
-function filter() {
-  const kinds = new Set([...boxes].filter(b => b.checked).map(b => b.value));
-  const wanted = search.value.trim().toLowerCase();
-  for (const each of all) each.hidden = !kinds.has(each.dataset.kind) ||
-    !each.textContent.toLowerCase().includes(wanted);
-  for (const part of document.querySelectorAll("section[data-kind]"))
-    part.hidden = !part.querySelector("article:not([hidden])");
-  shown.textContent = all.filter(each => !each.hidden).length + " of " + all.length;
-}
-function go(step) {
-  const left = all.filter(each => !each.hidden), at = left.indexOf(document.activeElement);
-  const next = left[at < 0 ? 0 : Math.min(Math.max(at + step, 0), left.length - 1)];
-  if (next) { next.focus(); next.scrollIntoView({block: "center"}); }
-}
-if (all.length) {
-  document.querySelector("fieldset").hidden = false;
-  document.querySelector("fieldset").addEventListener("input", filter);
-  document.addEventListener("keydown", event => {
-    if (event.target.type === "search" || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "j") go(1);
-    if (event.key === "k") go(-1);
-  });
-  filter();
-}
-"""
-
 
 def corpus_page(checked: Checked) -> str:
     """Return an HTML page with the results of `discotag.corpora.checks.check`."""
@@ -68,7 +39,7 @@ def corpus_page(checked: Checked) -> str:
         "<main>",
         *_tables(checked),
         *_problems(checked),
-        _filter(checked, found),
+        filter_fields({kind: checked.counts[kind] for kind in found}, "the findings"),
     ]
     for title, kinds in (("Does not fit", REASONS), ("Suspected annotation errors", RULES)):
         here = [kind for kind in found if kind in kinds]
@@ -79,7 +50,7 @@ def corpus_page(checked: Checked) -> str:
     if not found:
         body.append("<h2>Findings</h2><p>Every sentence fits, and nothing looks wrong.</p>")
     body.append("</main>")
-    return page(f"Check of {checked.path}", "\n".join(body), style=STYLE, script=SCRIPT)
+    return page(f"Check of {checked.path}", "\n".join(body), style=STYLE, script=FILTER_SCRIPT)
 
 
 def _tables(checked: Checked) -> Iterator[str]:
@@ -125,21 +96,6 @@ def _problems(checked: Checked) -> Iterator[str]:
         yield f'<p class="soft">{safe(KINDS[kind])}{_more(number, len(problems))}</p>'
         items = "".join(f"<li>{safe(problem)}</li>" for problem in problems)
         yield f'<ol class="problems">{items}</ol>'
-
-
-def _filter(checked: Checked, found: dict[str, str]) -> str:
-    """Return the check boxes and the search field; the script shows them when it runs."""
-    boxes = "".join(
-        f'<label><input type="checkbox" name="kind" value="{kind}" checked> {kind} '
-        f"<small>{checked.counts[kind]:,}</small></label>"
-        for kind in found
-    )
-    return (
-        f"<fieldset hidden><legend>Show</legend>{boxes}"
-        '<input type="search" placeholder="Search the findings" aria-label="Search the findings">'
-        '<output aria-live="polite"></output>'
-        "<small>keys: j next, k previous</small></fieldset>"
-    )
 
 
 def _section(checked: Checked, kind: str, text: str) -> Iterator[str]:
