@@ -22,11 +22,11 @@ $(VENV)/.base: $(VENV)/.made pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base
-	$(PIP) install -c constraints.txt -e '.[dev,train,corpora]'
+	$(PIP) install -c constraints.txt -e '.[dev,train,corpora,tables]'
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.base
-	$(PIP) install -c constraints.txt -e '.[bench,train,corpora]'
+	$(PIP) install -c constraints.txt -e '.[bench,train,corpora,tables]'
 	@touch $@
 
 demo: $(VENV)/.base

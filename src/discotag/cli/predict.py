@@ -9,23 +9,29 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 import typer
 
 from discotag import __version__
-from discotag.cli.corpus_convert import BY_SUFFIX, guard
+from discotag.cli.corpus_convert import BY_SUFFIX, TableSummary, guard
 from discotag.cli.messages import Interrupted, is_quiet, say, warn
 from discotag.cli.options import (
     READABLE,
+    TABULAR,
     WRITABLE,
     DeviceOption,
     EncodingOption,
+    IdColumnOption,
     Reporter,
+    RowKind,
+    RowsOption,
     RuntimeOption,
     Sentences,
     SentencesOption,
+    SheetOption,
     SkipBad,
+    TextColumnOption,
     Words,
     WordsOption,
     chosen_splitter,
@@ -34,6 +40,8 @@ from discotag.cli.options import (
 from discotag.corpora import FORMATS
 from discotag.corpora.inputs import PLAIN, Inputs
 from discotag.corpora.parsing.files import STANDARD
+from discotag.corpora.tables import TABLES, TableOptions
+from discotag.corpora.tables.table import Rows
 from discotag.errors import DiscotagError, InputError
 from discotag.mentions import Document
 from discotag.model.config import MOST_RECALL
@@ -46,7 +54,8 @@ ENDINGS: Final = {ending: name for ending, name in BY_SUFFIX.items() if ending !
 """Formats by the ending of `--out`; several formats end in .json, so that one is not guessed."""
 
 Output = StrEnum(  # type: ignore[misc]
-    "Output", [TERMINAL, *(each.name for each in FORMATS.values() if each.write is not None)]
+    "Output",
+    [TERMINAL, *(each.name for each in FORMATS.values() if each.write is not None), *TABLES],
 )
 
 
@@ -78,8 +87,8 @@ def predict(
             "--format",
             "-f",
             metavar="FORMAT",
-            help=f"The output format: {TERMINAL}, {WRITABLE}. [default: from the ending of --out; "
-            "otherwise terminal on a terminal, jsonl elsewhere]",
+            help=f"The output format: {TERMINAL}, {WRITABLE}, {TABULAR}. [default: from the ending "
+            "of --out; otherwise terminal on a terminal, jsonl elsewhere]",
             show_default=False,
         ),
     ] = None,
@@ -114,10 +123,15 @@ def predict(
         str | None,
         typer.Option(
             "--from",
-            help=f"The format of the input: {PLAIN}, {READABLE}. [default: found from the content]",
+            help=f"The format of the input: {PLAIN}, {READABLE}, {TABULAR}. [default: found from "
+            "the content, or from the ending for CSV and TSV]",
             show_default=False,
         ),
     ] = None,
+    text_column: TextColumnOption = None,
+    id_column: IdColumnOption = None,
+    sheet: SheetOption = None,
+    rows: RowsOption = RowKind.mentions,
     by_line: Annotated[
         bool, typer.Option("--lines", help="Treat each line of plain text as a separate text.")
     ] = False,
@@ -139,7 +153,8 @@ def predict(
     """Find the mentions in texts.
 
     An argument that is the path of a file or folder is read; any other argument that contains white
-    space is a text. The input can be plain text or any format that `discotag corpus` reads.
+    space is a text. The input can be plain text, a table (CSV, TSV, Excel or Parquet) with a text
+    in each row, or any format that `discotag corpus` reads.
     Mentions in the input are replaced by those found. Documents are written as they are tagged, in
     the order of the input.
 
@@ -151,21 +166,27 @@ def predict(
 
     discotag predict reviews.txt --lines --out reviews.jsonl --resume
 
+    discotag predict posts.csv --text-column comment --id-column id --out reactions.xlsx
+
     cat note.txt | discotag predict --format inline
     """
-    if input_format not in (None, PLAIN, *FORMATS):
-        raise typer.BadParameter(f"--from can be {', '.join((PLAIN, *FORMATS))}")
+    if input_format not in (None, PLAIN, *FORMATS, *TABLES):
+        raise typer.BadParameter(f"--from can be {', '.join((PLAIN, *FORMATS, *TABLES))}")
     arguments = inputs or ([] if text else ["-"])
     if not inputs and not text and (sys.stdin is None or sys.stdin.isatty()):
         raise typer.BadParameter("give files, folders or texts, or write to standard input")
     form = _chosen_format(output, out)
     if resume and (out is None or form != "jsonl"):
-        raise typer.BadParameter("--resume needs --out, and --format jsonl")
+        advice = "; corpus convert makes a table of it" if form in TABLES else ""
+        raise typer.BadParameter(f"--resume needs --out, and --format jsonl{advice}")
+    if rows != RowKind.mentions and form not in TABLES:
+        raise typer.BadParameter(f"--rows is for tables: {TABULAR}")
     reporter = Reporter(skip_bad)
     source = Inputs(
         arguments,
         text or (),
         format=input_format,
+        table=TableOptions(text_column, id_column, sheet),
         by_line=by_line,
         splitter=chosen_splitter(sentences, words),
         report=reporter.report,
@@ -186,6 +207,9 @@ def predict(
         "--min-score": min_score,
         "--recall": recall,
         "--from": input_format,
+        "--text-column": text_column,
+        "--id-column": id_column,
+        "--sheet": sheet,
         "--lines": by_line,
         "--sentences": str(sentences),
         "--words": str(words),
@@ -195,7 +219,7 @@ def predict(
         "input": source.describe(),
     }
     options = {"batch_size": batch_size, "min_score": min_score, "recall": recall}
-    writer = _Writer(tagger, source, form, options, resume, force)
+    writer = _Writer(tagger, source, form, options, resume, force, cast(Rows, rows.value))
     with _one_line_warnings():
         if out is None:
             writer.to_standard_output(named=len(arguments) > 1 or STANDARD in source.paths)
@@ -205,7 +229,7 @@ def predict(
             writer.to_lines(out, settings)
         else:
             writer.to_file(out)
-    reporter.close()
+    reporter.close(advice="")
 
 
 def _chosen_format(output: Output | None, out: Path | None) -> str:
@@ -216,6 +240,8 @@ def _chosen_format(output: Output | None, out: Path | None) -> str:
             raise typer.BadParameter("--format terminal is for the terminal; leave out --out")
         if out is None and form in FORMATS and FORMATS[form].folder:
             raise typer.BadParameter(f"{form} needs --out, a folder")
+        if out is None and form in TABLES and TABLES[form].recognises is not None:
+            raise typer.BadParameter(f"{form} needs --out, a file")
     elif out is None:
         form = TERMINAL if sys.stdout.isatty() else "jsonl"
     elif out.is_dir():
@@ -231,7 +257,7 @@ def _chosen_format(output: Output | None, out: Path | None) -> str:
 
 def _check_output(out: Path, form: str, source: Inputs, resume: bool, force: bool) -> None:
     """Raise unless the output can be written without losing anything."""
-    folder = FORMATS[form].folder
+    folder = form in FORMATS and FORMATS[form].folder
     if folder and out.exists() and not out.is_dir():
         raise InputError(f"{out} is a file; {form} is written to a folder")
     if not folder and out.is_dir():
@@ -247,7 +273,7 @@ def _check_free(out: Path, form: str, allowed: bool) -> None:
     """Raise if the output already exists and may be neither replaced nor continued."""
     if allowed:
         return
-    if FORMATS[form].folder:
+    if form in FORMATS and FORMATS[form].folder:
         from discotag.corpora.formats.brat import annotated
 
         taken = annotated(out) if out.is_dir() else []
@@ -257,10 +283,10 @@ def _check_free(out: Path, form: str, allowed: bool) -> None:
                 "--force to replace those with the model's labels, or write to another folder"
             )
     elif out.is_file() and out.stat().st_size:
-        raise DiscotagError(
-            f"{out}: the file already exists; use --resume to continue JSON lines, or --force to "
-            "replace it"
-        )
+        advice = "--force to replace it"
+        if form not in TABLES:
+            advice = f"--resume to continue JSON lines, or {advice}"
+        raise DiscotagError(f"{out}: the file already exists; use {advice}")
 
 
 def _same(path: Path, other: Path) -> bool:
@@ -291,7 +317,9 @@ class _Writer:
         options: dict[str, Any],
         resume: bool,
         force: bool,
+        rows: Rows,
     ) -> None:
+        self.rows = rows
         self.tagger = tagger
         self.source = source
         self.form = form
@@ -310,18 +338,29 @@ class _Writer:
 
     def to_file(self, out: Path) -> None:
         """Write a file, which appears when it is complete."""
-        from discotag.corpora import write
-
         if out == STANDARD:
-            write(self._tagged(progress=not sys.stdout.isatty()), out, self.form)
+            self._write(self._tagged(progress=not sys.stdout.isatty()), out)
             return
         with self._locked(out):
             before = _count(out)
             try:
-                write(self._tagged(), out, self.form)
+                self._write(self._tagged(), out)
             except KeyboardInterrupt:
                 raise Interrupted(f"stopped; nothing was written to {out}") from None
             _say_replaced(out, *before)
+
+    def _write(self, documents: Iterator[Document], out: Path) -> None:
+        from discotag.corpora import write
+        from discotag.corpora.tables import write_table
+
+        if self.form not in TABLES:
+            write(documents, out, self.form)
+            return
+        summary = TableSummary()
+        columns = self.source.columns()
+        write_table(summary.watch(documents), out, self.form, rows=self.rows, columns=columns)
+        if out != STANDARD:
+            say(f"{out}: {summary}")
 
     def to_brat(self, out: Path) -> None:
         """Write a folder of brat, replacing annotations only if forced to."""
