@@ -46,7 +46,7 @@ def as_text(value: Any) -> str:
     if isinstance(value, bytes):
         return value.decode("utf-8", errors="replace")
     if isinstance(value, Sequence):
-        if all(isinstance(each, str | int | float) for each in value):
+        if all(each is None or isinstance(each, str | int | float) for each in value):
             return "; ".join(map(as_text, value))
         return json.dumps(value, ensure_ascii=False, default=as_text)
     if isinstance(value, dict):

@@ -14,13 +14,15 @@ from discotag.mentions import Document
 HEADER_ROWS: Final = 20
 """The number of rows at the beginning among which the names of the columns are searched for."""
 
-FEWEST_WORDS: Final = 3
-"""A column whose cells have at least this many words on average can be the one with the texts."""
+FEWEST_WORDS: Final = (3, 1.5, 1)
+"""A column whose cells have at least this many words on average can be the one with the texts; if
+there is none, a smaller number is tried."""
 
 LONGEST_NAME: Final = 200
 """The longest name of a column that is guessed, in characters: something longer is a text."""
 
 ID: Final = "id"
+TEXT: Final = "text"
 ROW: Final = "row"
 FILE: Final = "file"
 RESERVED: Final = Document.FIELDS | {ROW, FILE}
@@ -166,10 +168,13 @@ def _text_column(
             raise CorpusError(Problem("syntax", message, path))
         return found
     others = [at for at, name in enumerate(names) if name and at != identifier]
-    strings = [at for at in others if _words(rows, at) > 0]
-    likely = [at for at in strings if _words(rows, at) >= FEWEST_WORDS]
-    named = [at for at in likely if names[at].casefold() == "text"]
-    choice = named or likely or strings or others  # there may be no rows, or only numbers
+    words = {at: _words(rows, at) for at in others}
+    choice = others  # there may be no rows, or only numbers
+    for least in FEWEST_WORDS:
+        likely = [at for at in others if words[at] >= least]
+        if likely:
+            choice = [at for at in likely if names[at].casefold() == TEXT] or likely
+            break
     if len(choice) != 1:
         message = f"which column has the texts? Use --text-column with one of {listed}"
         raise CorpusError(Problem("missing", message, path))
