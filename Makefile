@@ -66,6 +66,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/corpora.py
 	$(BIN)/python benchmarks/lexicon.py
 	$(BIN)/python benchmarks/prediction.py
+	$(BIN)/python benchmarks/tables.py
 
 # make clean  remove the environment and caches
 clean:
