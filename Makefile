@@ -22,11 +22,11 @@ $(VENV)/.base: $(VENV)/.made pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base
-	$(PIP) install -c constraints.txt -e '.[dev,docs,train,corpora,spacy,datasets]'
+	$(PIP) install -c constraints.txt -e '.[dev,docs,train,corpora,tables,spacy,datasets]'
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.base
-	$(PIP) install -c constraints.txt -e '.[bench,train,corpora,spacy]'
+	$(PIP) install -c constraints.txt -e '.[bench,train,corpora,tables,spacy]'
 	@touch $@
 
 demo: $(VENV)/.base
@@ -71,6 +71,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/lexicon.py
 	$(BIN)/python benchmarks/prediction.py
 	$(BIN)/python benchmarks/spacy_pipeline.py
+	$(BIN)/python benchmarks/tables.py
 
 # make clean  remove the environment and caches
 clean:

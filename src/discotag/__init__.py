@@ -10,6 +10,7 @@ from discotag.mentions import Document, Mention, MentionError, Sentence, Sentenc
 from discotag.scheme import IllFormedError, IncompatibleError, Scheme
 
 if TYPE_CHECKING:
+    from discotag.corpora.tables.frames import to_dataframe as to_dataframe
     from discotag.model.layer import TaggingLayer as TaggingLayer
     from discotag.prediction.loading import load as load
     from discotag.prediction.tagger import Tagger as Tagger
@@ -37,6 +38,7 @@ __all__ = [
     "Splitter",
     "Tagger",
     "load",
+    "to_dataframe",
 ]
 if find_spec("torch") is not None:  # without it, `from discotag import *` would fail
     __all__ += ["TaggingLayer"]
@@ -46,6 +48,7 @@ _LAZY: Final = {
     "Tagger": "discotag.prediction.tagger",
     "TaggingLayer": "discotag.model.layer",
     "load": "discotag.prediction.loading",
+    "to_dataframe": "discotag.corpora.tables.frames",
 }
 """The modules of the names that need more than the standard library."""
 

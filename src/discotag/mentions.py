@@ -281,7 +281,7 @@ class Document:
         text: The text that they come from.
         id: The name of the document.
         extra: Other data of the document, such as a rating or a date, as values that JSON can
-            represent. JSON lines keep it; other formats do not.
+            represent, or dates and times. JSON lines and tables keep it; other formats do not.
         place: The file that the document was read from, and the line where it begins, if known.
 
     Raises:

@@ -202,7 +202,7 @@ def test_the_output_is_never_taken_for_input(model, tmp_path):
 
 
 def test_the_ending_decides_the_format(model, tmp_path):
-    for ending in ("csv", "xlsx", "html", "json", "gz"):
+    for ending in ("ods", "docx", "html", "json", "gz"):
         out = tmp_path / f"out.{ending}"
         message = failed("predict", "my arms", "--model", model, "--out", out, status=2)
         assert f"out.{ending}: no format has this ending; use one of .jsonl" in message
@@ -586,7 +586,7 @@ def test_escape_sequences_do_not_reach_the_terminal(model, tmp_path):
         ["predict", bad],
         ["predict", "a b", "--model", bad],
         ["predict", "a b", "--model", tmp_path / bad],
-        ["predict", "a b", "--out", f"{bad}.csv"],
+        ["predict", "a b", "--out", f"{bad}.ods"],
         ["predict", "a b", f"--{bad}"],
         [bad],
     ):

@@ -6,19 +6,25 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final, cast
 
 import typer
 
 from discotag.cli.messages import say
 from discotag.cli.options import (
     READABLE,
+    TABULAR,
     WRITABLE,
     EncodingOption,
+    IdColumnOption,
     Reporter,
+    RowKind,
+    RowsOption,
     Sentences,
     SentencesOption,
+    SheetOption,
     SkipBad,
+    TextColumnOption,
     Words,
     WordsOption,
     chosen_splitter,
@@ -28,7 +34,10 @@ from discotag.cli.options import (
 from discotag.corpora import check_ids, read, write
 from discotag.corpora.checks.analysis import Analysis
 from discotag.corpora.formats.registry import named_format
+from discotag.corpora.inputs import NOT_A_TABLE, recognise_table
 from discotag.corpora.parsing.files import STANDARD
+from discotag.corpora.tables import TABLES, TableOptions, read_table, write_table
+from discotag.corpora.tables.table import Rows
 from discotag.errors import DiscotagError, InputError
 from discotag.mentions import Document
 
@@ -41,6 +50,10 @@ BY_SUFFIX: Final = {
     ".conll": "conll",
     ".bio": "conll",
     ".xml": "bioc-xml",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".xlsx": "xlsx",
+    ".parquet": "parquet",
 }
 """The formats of files by their ending, without `--to`; a folder is written as brat."""
 
@@ -70,13 +83,21 @@ def convert(
         typer.Option(
             "--from",
             "--format",
-            help=f"The format of IN; recognised from the content by default: {READABLE}.",
+            help=f"The format of IN; recognised from the content by default: {READABLE}; "
+            f"tables: {TABULAR}.",
         ),
     ] = None,
     target_format: Annotated[
         str | None,
-        typer.Option("--to", help=f"The format of OUT; by default from its ending: {WRITABLE}."),
+        typer.Option(
+            "--to",
+            help=f"The format of OUT; by default from its ending: {WRITABLE}, {TABULAR}.",
+        ),
     ] = None,
+    text_column: TextColumnOption = None,
+    id_column: IdColumnOption = None,
+    sheet: SheetOption = None,
+    rows: RowsOption = RowKind.mentions,
     skip_bad: SkipBad = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite OUT if it exists.")] = False,
     sentences: SentencesOption = Sentences.auto,
@@ -86,8 +107,9 @@ def convert(
     """Convert a corpus to another format, one document at a time.
 
     The format of OUT follows from its ending: .jsonl (and -) is discotag's format, which keeps
-    everything, .txt is inline text, .json W2NER, .conll BIO, .xml BioC, and a folder brat. Use --to
-    for another format. If the format cannot represent a document, nothing is written.
+    everything, .txt is inline text, .json W2NER, .conll BIO, .xml BioC, and a folder brat; .csv,
+    .tsv, .xlsx and .parquet are tables. Use --to for another format. If the format cannot represent
+    a document, nothing is written.
 
     [bold]Examples[/bold]
 
@@ -96,21 +118,34 @@ def convert(
     discotag corpus convert train.txt brat-folder/
 
     discotag corpus convert train.json - --from w2ner --to inline --skip-bad
+
+    discotag corpus convert reactions.jsonl reactions.xlsx
     """
     path, name = chosen_target(target, target_format)
     guard(source, path, force)
+    table = TABLES.get(source_format) if source_format else recognise_table(source)
+    options = TableOptions(text_column, id_column, sheet)
+    if options and table is None:
+        raise InputError(f"{source}: {NOT_A_TABLE}")
+    if rows != RowKind.mentions and name not in TABLES:
+        raise InputError(f"{target}: {name} is not a table, which --rows is for")
     reporter, analysis = Reporter(skip_bad), Analysis()
     losses = Losses(name)
     with counting("Converting") as progress:
-        documents = read(
-            source,
-            source_format,
-            splitter=chosen_splitter(sentences, words),
-            report=reporter.report,
-            encoding=encoding,
-        )
-        documents = losses.watch(check_ids(documents, reporter.report))
-        write(watched(documents, analysis, progress), path, name)
+        reading: dict[str, Any] = {
+            "splitter": chosen_splitter(sentences, words),
+            "report": reporter.report,
+            "encoding": encoding,
+        }
+        if table is not None:
+            documents = read_table(source, table.name, options=options, **reading)
+        else:
+            documents = check_ids(read(source, source_format, **reading), reporter.report)
+        documents = watched(losses.watch(documents), analysis, progress)
+        if name in TABLES:
+            write_table(documents, path, name, rows=cast(Rows, rows.value))
+        else:
+            write(documents, path, name)
     reporter.close()
     for line in losses.lines():
         say(line)
@@ -145,7 +180,7 @@ class Losses:
 
     def lines(self) -> Iterator[str]:
         """Yield a line for each kind of information that is not kept."""
-        if self.format == LOSSLESS:
+        if self.format == LOSSLESS or self.format in TABLES:
             return
         if self.format in WORDS_ONLY and self.texts:
             yield (
@@ -159,6 +194,25 @@ class Losses:
             yield f"{self.format} does not keep these fields of documents: {', '.join(names)}"
         if self.scores:
             yield f"{self.format} does not keep scores, which {self.scores:,} documents have"
+
+
+class TableSummary:
+    """Counts what is written to a table, where texts without mentions may have no row."""
+
+    def __init__(self) -> None:
+        self.documents = self.with_mentions = self.mentions = 0
+
+    def watch(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """Yield the same documents, and count them and their mentions."""
+        for document in documents:
+            found = sum(len(sentence.mentions) for sentence in document.sentences)
+            self.documents += 1
+            self.with_mentions += found > 0
+            self.mentions += found
+            yield document
+
+    def __str__(self) -> str:
+        return f"{self.mentions:,} mentions in {self.with_mentions:,} of {self.documents:,} texts"
 
 
 def chosen_target(target: str, name: str | None) -> tuple[Path, str]:
@@ -177,6 +231,12 @@ def chosen_target(target: str, name: str | None) -> tuple[Path, str]:
             name = BY_SUFFIX.get(path.suffix.lower())
     if name is None:
         raise InputError(f"{target}: no format has this ending; use --to with one of {WRITABLE}")
+    if name in TABLES:
+        if path == STANDARD and TABLES[name].recognises is not None:
+            raise InputError(f"{name} cannot be written to -; give a file")
+        if path.is_dir():
+            raise InputError(f"{path} is a folder; {name} is written to a file")
+        return path, name
     chosen = named_format(name)
     if chosen.write is None:
         raise InputError(f"{name} can only be read, not written; choose another format with --to")

@@ -19,6 +19,7 @@ from discotag.cli.messages import say, warn
 from discotag.corpora import FORMATS, Problem, strict
 from discotag.corpora.checks.analysis import Analysis
 from discotag.corpora.parsing.files import STANDARD, created
+from discotag.corpora.tables import TABLES
 from discotag.mentions import Document
 from discotag.render import percent
 from discotag.words import Splitter
@@ -35,6 +36,7 @@ Words = StrEnum("Words", ["pattern", "spaces"])
 
 InPath = Annotated[Path, typer.Argument(help="A file, a folder, or - for standard input.")]
 READABLE: Final = ", ".join(FORMATS)
+TABULAR: Final = ", ".join(TABLES)
 WRITABLE: Final = ", ".join(each.name for each in FORMATS.values() if each.write is not None)
 
 InFormat = Annotated[
@@ -84,6 +86,42 @@ DeviceOption = Annotated[
         "--device",
         help="cpu or cuda. [default: cpu; with torch, cuda if available]",
         show_default=False,
+    ),
+]
+TextColumnOption = Annotated[
+    str | None,
+    typer.Option(
+        "--text-column",
+        metavar="NAME",
+        help="The column of a table with the texts. [default: the only one that can be it]",
+        show_default=False,
+    ),
+]
+IdColumnOption = Annotated[
+    str | None,
+    typer.Option(
+        "--id-column",
+        metavar="NAME",
+        help="The column of a table with the ids of the texts. [default: id, else row numbers]",
+        show_default=False,
+    ),
+]
+SheetOption = Annotated[
+    str | None,
+    typer.Option(
+        "--sheet",
+        metavar="NAME",
+        help="The name or number of the sheet of a workbook. [default: the only one with cells]",
+        show_default=False,
+    ),
+]
+RowKind = StrEnum("RowKind", ["mentions", "documents"])
+RowsOption = Annotated[
+    RowKind,
+    typer.Option(
+        "--rows",
+        help="In a table, write a row for each mention, so that texts without mentions have none, "
+        "or a row for each document.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -166,6 +204,9 @@ class Reporter:
 
     def report(self, problem: Problem) -> None:
         """Print a problem, or raise it."""
+        if problem.kind == "guessed":
+            say(str(problem))
+            return
         if not self.skip_bad:
             strict(problem)
         is_error = problem.severity == "error"
@@ -178,8 +219,8 @@ class Reporter:
         else:
             warn(str(problem))
 
-    def close(self) -> None:
+    def close(self, advice: str = "; see discotag corpus check") -> None:
         """Print the number of problems that were not shown."""
         hidden = max(self.errors + self.warnings - SHOWN_PROBLEMS, 0)
         if hidden:
-            say(f"… and {hidden:,} more problems; see discotag corpus check")
+            say(f"… and {hidden:,} more problems{advice}")

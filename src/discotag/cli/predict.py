@@ -9,23 +9,29 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 import typer
 
 from discotag import __version__
-from discotag.cli.corpus_convert import BY_SUFFIX, guard
+from discotag.cli.corpus_convert import BY_SUFFIX, TableSummary, guard
 from discotag.cli.messages import Interrupted, is_quiet, say, warn
 from discotag.cli.options import (
     READABLE,
+    TABULAR,
     WRITABLE,
     DeviceOption,
     EncodingOption,
+    IdColumnOption,
     Reporter,
+    RowKind,
+    RowsOption,
     RuntimeOption,
     Sentences,
     SentencesOption,
+    SheetOption,
     SkipBad,
+    TextColumnOption,
     Words,
     WordsOption,
     chosen_splitter,
@@ -34,6 +40,8 @@ from discotag.cli.options import (
 from discotag.corpora import FORMATS
 from discotag.corpora.inputs import PLAIN, Inputs
 from discotag.corpora.parsing.files import STANDARD
+from discotag.corpora.tables import TABLES, TableOptions
+from discotag.corpora.tables.table import Rows
 from discotag.errors import DiscotagError, InputError
 from discotag.mentions import Document
 from discotag.model.config import MOST_RECALL
@@ -49,7 +57,8 @@ ENDINGS: Final = {ending: name for ending, name in BY_SUFFIX.items() if ending !
 """Formats by the ending of `--out`; several formats end in .json, so that one is not guessed."""
 
 Output = StrEnum(  # type: ignore[misc]
-    "Output", [TERMINAL, PAGE, *(each.name for each in FORMATS.values() if each.write is not None)]
+    "Output",
+    [TERMINAL, PAGE, *(each.name for each in FORMATS.values() if each.write is not None), *TABLES],
 )
 
 MOST_NAMES: Final = 3
@@ -84,8 +93,8 @@ def predict(
             "--format",
             "-f",
             metavar="FORMAT",
-            help=f"The output format: {TERMINAL}, {PAGE}, {WRITABLE}. [default: from the ending of "
-            "--out; otherwise terminal on a terminal, jsonl elsewhere]",
+            help=f"The output format: {TERMINAL}, {PAGE}, {WRITABLE}, {TABULAR}. [default: from "
+            "the ending of --out; otherwise terminal on a terminal, jsonl elsewhere]",
             show_default=False,
         ),
     ] = None,
@@ -120,10 +129,15 @@ def predict(
         str | None,
         typer.Option(
             "--from",
-            help=f"The format of the input: {PLAIN}, {READABLE}. [default: found from the content]",
+            help=f"The format of the input: {PLAIN}, {READABLE}, {TABULAR}. [default: found from "
+            "the content, or from the ending for CSV and TSV]",
             show_default=False,
         ),
     ] = None,
+    text_column: TextColumnOption = None,
+    id_column: IdColumnOption = None,
+    sheet: SheetOption = None,
+    rows: RowsOption = RowKind.mentions,
     by_line: Annotated[
         bool, typer.Option("--lines", help="Treat each line of plain text as a separate text.")
     ] = False,
@@ -145,7 +159,8 @@ def predict(
     """Find the mentions in texts.
 
     An argument that is the path of a file or folder is read; any other argument that contains white
-    space is a text. The input can be plain text or any format that `discotag corpus` reads.
+    space is a text. The input can be plain text, a table (CSV, TSV, Excel or Parquet) with a text
+    in each row, or any format that `discotag corpus` reads.
     Mentions in the input are replaced by those found. Documents are written as they are tagged, in
     the order of the input.
 
@@ -159,21 +174,27 @@ def predict(
 
     discotag predict reviews.jsonl --out found.html
 
+    discotag predict posts.csv --text-column comment --id-column id --out reactions.xlsx
+
     cat note.txt | discotag predict --format inline
     """
-    if input_format not in (None, PLAIN, *FORMATS):
-        raise typer.BadParameter(f"--from can be {', '.join((PLAIN, *FORMATS))}")
+    if input_format not in (None, PLAIN, *FORMATS, *TABLES):
+        raise typer.BadParameter(f"--from can be {', '.join((PLAIN, *FORMATS, *TABLES))}")
     arguments = inputs or ([] if text else ["-"])
     if not inputs and not text and (sys.stdin is None or sys.stdin.isatty()):
         raise typer.BadParameter("give files, folders or texts, or write to standard input")
     form = _chosen_format(output, out)
     if resume and (out is None or form != "jsonl"):
-        raise typer.BadParameter("--resume needs --out, and --format jsonl")
+        advice = "; corpus convert makes a table of it" if form in TABLES else ""
+        raise typer.BadParameter(f"--resume needs --out, and --format jsonl{advice}")
+    if rows != RowKind.mentions and form not in TABLES:
+        raise typer.BadParameter(f"--rows is for tables: {TABULAR}")
     reporter = Reporter(skip_bad)
     source = Inputs(
         arguments,
         text or (),
         format=input_format,
+        table=TableOptions(text_column, id_column, sheet),
         by_line=by_line,
         splitter=chosen_splitter(sentences, words),
         report=reporter.report,
@@ -194,6 +215,9 @@ def predict(
         "--min-score": min_score,
         "--recall": recall,
         "--from": input_format,
+        "--text-column": text_column,
+        "--id-column": id_column,
+        "--sheet": sheet,
         "--lines": by_line,
         "--sentences": str(sentences),
         "--words": str(words),
@@ -203,7 +227,7 @@ def predict(
         "input": source.describe(),
     }
     options = {"batch_size": batch_size, "min_score": min_score, "recall": recall}
-    writer = _Writer(tagger, source, form, options, resume, force)
+    writer = _Writer(tagger, source, form, options, resume, force, cast(Rows, rows.value))
     with _one_line_warnings():
         if out is None:
             writer.to_standard_output(named=len(arguments) > 1 or STANDARD in source.paths)
@@ -213,7 +237,7 @@ def predict(
             writer.to_lines(out, settings)
         else:
             writer.to_file(out)
-    reporter.close()
+    reporter.close(advice="")
 
 
 def _chosen_format(output: Output | None, out: Path | None) -> str:
@@ -224,6 +248,8 @@ def _chosen_format(output: Output | None, out: Path | None) -> str:
             raise typer.BadParameter("--format terminal is for the terminal; leave out --out")
         if out is None and _is_folder(form):
             raise typer.BadParameter(f"{form} needs --out, a folder")
+        if out is None and form in TABLES and TABLES[form].recognises is not None:
+            raise typer.BadParameter(f"{form} needs --out, a file")
     elif out is None:
         form = TERMINAL if sys.stdout.isatty() else "jsonl"
     elif out.is_dir():
@@ -265,10 +291,10 @@ def _check_free(out: Path, form: str, allowed: bool) -> None:
                 "--force to replace those with the model's labels, or write to another folder"
             )
     elif out.is_file() and out.stat().st_size:
-        raise DiscotagError(
-            f"{out}: the file already exists; use --resume to continue JSON lines, or --force to "
-            "replace it"
-        )
+        advice = "--force to replace it"
+        if form not in TABLES:
+            advice = f"--resume to continue JSON lines, or {advice}"
+        raise DiscotagError(f"{out}: the file already exists; use {advice}")
 
 
 def _is_folder(form: str) -> bool:
@@ -303,7 +329,9 @@ class _Writer:
         options: dict[str, Any],
         resume: bool,
         force: bool,
+        rows: Rows,
     ) -> None:
+        self.rows = rows
         self.tagger = tagger
         self.source = source
         self.form = form
@@ -333,13 +361,18 @@ class _Writer:
                 raise Interrupted(f"stopped; nothing was written to {out}") from None
             _say_replaced(out, *before)
 
-    def _write(self, documents: Iterable[Document], out: Path) -> None:
+    def _write(self, documents: Iterator[Document], out: Path) -> None:
         from discotag.corpora import write
-        from discotag.corpora.parsing.files import created
 
-        if self.form != PAGE:
+        if self.form == PAGE:
+            self._write_page(documents, out)
+        elif self.form in TABLES:
+            self._write_table(documents, out)
+        else:
             write(documents, out, self.form)
-            return
+
+    def _write_page(self, documents: Iterator[Document], out: Path) -> None:
+        from discotag.corpora.parsing.files import created
         from discotag.render.documents_page import write_page
 
         with created(out) as stream:
@@ -368,6 +401,15 @@ class _Writer:
         if folder is None or folder == BUNDLED:
             return "its bundled model"
         return f"the model {folder.name}"
+
+    def _write_table(self, documents: Iterator[Document], out: Path) -> None:
+        from discotag.corpora.tables import write_table
+
+        summary = TableSummary()
+        columns = self.source.columns()
+        write_table(summary.watch(documents), out, self.form, rows=self.rows, columns=columns)
+        if out != STANDARD:
+            say(f"{out}: {summary}")
 
     def to_brat(self, out: Path) -> None:
         """Write a folder of brat, replacing annotations only if forced to."""

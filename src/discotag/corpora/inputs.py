@@ -8,14 +8,22 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from discotag.corpora.formats import brat
 from discotag.corpora.formats.format import Format
-from discotag.corpora.formats.registry import find_format, named_format, recognise
+from discotag.corpora.formats.registry import FORMATS, find_format, named_format, recognise
 from discotag.corpora.parsing.files import STANDARD, failed, files_in, lines, read_text
 from discotag.corpora.parsing.problems import CorpusError, Problem, Report, strict
-from discotag.corpora.parsing.streams import decoded
+from discotag.corpora.parsing.streams import decoded, decoding
+from discotag.corpora.tables import (
+    TABLES,
+    TableOptions,
+    carried_columns,
+    documents_of,
+    find_table,
+)
+from discotag.corpora.tables.table import CARRIED, Table
 from discotag.mentions import Document
 from discotag.words import Splitter
 
@@ -24,6 +32,11 @@ PLAIN: Final = "text"
 
 PLAIN_SUFFIXES: Final = frozenset({"", ".txt", ".text", ".md"})
 """Endings of plain text: such files in a folder are read even if no format is recognised."""
+
+NOT_A_TABLE: Final = (
+    "this is not a table, which --text-column, --id-column and --sheet are for; use --from if it "
+    "is one"
+)
 
 MAX_TEXT: Final = 4 << 20
 """The largest number of characters of a plain text that is read as one document: about 700,000
@@ -56,6 +69,7 @@ class Inputs:
             in it that is not the name of a path.
         texts: Further texts, which are read after the arguments.
         format: The format of all files, `text` for plain text; by default it is recognised.
+        table: Where the texts of tables are; by default this is found out.
         by_line: Whether to read each line of a plain text as a document.
         splitter: Splits text into sentences and words.
         report: Called with each problem.
@@ -79,15 +93,17 @@ if it is a text, give it with --text
         texts: Sequence[str] = (),
         *,
         format: str | None = None,
+        table: TableOptions | None = None,
         by_line: bool = False,
         splitter: Splitter | None = None,
         report: Report = strict,
         encoding: str | None = None,
         keep_mark: bool = False,
     ) -> None:
-        if format is not None and format != PLAIN:
+        if format is not None and format != PLAIN and format not in TABLES:
             named_format(format)
         self.format = format
+        self.table = table or TableOptions()
         self.by_line = by_line
         self.splitter = splitter or Splitter()
         self.report = report
@@ -101,6 +117,33 @@ if it is a text, give it with --text
     def documents(self) -> Iterator[Document]:
         """Read the documents, one at a time."""
         return decoded(self._documents(), self.encoding)
+
+    def columns(self) -> dict[str, Any]:
+        """Return the fields that documents of tables will have, with what they hold.
+
+        The first document of a single table tells as much, unless the table knows types. Fields of
+        inputs that are not tables, and of standard input, are not known.
+
+        Raises:
+            CorpusError: A table cannot be read, or a column was not found.
+        """
+        found: dict[str, Any] = {}
+        with decoding(self.encoding):
+            for item in self._items:
+                if item.path is None or item.path == STANDARD:
+                    continue
+                try:
+                    table = self._table_of(item.path)
+                    if table is None or (table.types is None and len(self._items) == 1):
+                        continue
+                    columns = carried_columns(table, item.path, self.table)
+                except CorpusError:
+                    if item.folder is None:
+                        raise
+                    continue  # it is reported when the table is read
+                for name, kind in columns.items():
+                    found[name] = kind if found.get(name, kind) == kind else CARRIED
+        return found
 
     def _documents(self) -> Iterator[Document]:
         ids = _ids(self._items)
@@ -134,7 +177,7 @@ if it is a text, give it with --text
             return [_Item(text=argument)]
         if path == STANDARD or not path.is_dir():
             return [_Item(path)]
-        if self.format not in (None, PLAIN) and named_format(self.format or "").folder:
+        if self.format in FORMATS and FORMATS[self.format].folder:
             return [_Item(path)]
         files = files_in(path, report=self.report)
         found = [_Item(file, folder=path) for file in files if not _is_beside(file)]
@@ -145,7 +188,9 @@ if it is a text, give it with --text
     def _file(self, path: Path, name: str | None, in_folder: bool) -> Iterator[Document]:
         optional = in_folder and self.format is None and _ending(path) not in PLAIN_SUFFIXES
         try:
-            form = self._format_of(path)
+            form = self._table_of(path) or self._format_of(path)
+            if self.table and not isinstance(form, Table) and not in_folder:
+                raise CorpusError(Problem("syntax", NOT_A_TABLE, str(path)))
         except CorpusError as error:
             problem = error.problem
             if optional:
@@ -160,10 +205,15 @@ if it is a text, give it with --text
             self.report(Problem("left_out", message, str(path)))
 
     def _read(
-        self, path: Path, name: str | None, form: Format | None, in_folder: bool
+        self, path: Path, name: str | None, form: Format | Table | None, in_folder: bool
     ) -> Iterator[Document]:
         try:
-            if form is not None:
+            if isinstance(form, Table):
+                file = name if len(self._items) > 1 else None
+                yield from documents_of(
+                    form, path, self.table, self.splitter, self.report, name=name, file=file
+                )
+            elif form is not None:
                 yield from form.read(path, self.splitter, self.report)
             elif self.by_line:
                 for number, line in lines(path, self.report):
@@ -176,6 +226,10 @@ if it is a text, give it with --text
             if not in_folder:
                 raise
             self.report(error.problem)
+
+    def _table_of(self, path: Path) -> Table | None:
+        """Return what kind of table a file is; None if it is none."""
+        return recognise_table(path) if self.format is None else TABLES.get(self.format)
 
     def _format_of(self, path: Path) -> Format | None:
         """Return the format of a file, or None for plain text."""
@@ -211,6 +265,22 @@ if it is a text, give it with --text
             self.report(Problem("too_long", message, str(path)))
         else:
             yield self.splitter.document(text, id=name)
+
+
+def recognise_table(path: Path) -> Table | None:
+    """Return what kind of table a file is; None if it is none.
+
+    CSV and TSV have no mark: a file with their ending may be JSON lines or CoNLL.
+    """
+    found = find_table(path)
+    if found is not None and found.recognises is None:
+        try:
+            content = find_format(path)
+        except CorpusError:  # the content shows nothing, or is reported when it is read
+            return found
+        if content.certain or path.name.endswith(content.suffixes):
+            return None
+    return found
 
 
 def _path(argument: str) -> Path | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
+from math import isnan
 from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
@@ -207,9 +208,10 @@ class Tagger:
         """Find mentions lazily: items are read as their documents are asked for.
 
         Args:
-            items: Texts, lists of words, sentences or documents. Texts are split into sentences and
-                words; the others keep their words, and their mentions are replaced. Only some items
-                are read ahead, so there may be any number.
+            items: Texts, lists of words, sentences or documents, or a column of a data frame. Texts
+                are split into sentences and words; the others keep their words, and their mentions
+                are replaced. Missing values (None, NaN, NA) are empty texts. Only some items are
+                read ahead, so there may be any number.
             batch_size: The most sentences of a batch; by default, batches are limited by their
                 number of subwords only.
             progress: Show a progress bar on standard error, if it is a terminal.
@@ -475,6 +477,8 @@ class Tagger:
     def _document(self, item: Item, number: int) -> Document:
         if isinstance(item, str):
             return self.splitter.document(item)
+        if _is_missing(item):
+            return Document((), text="")
         if isinstance(item, Document):
             return item
         if isinstance(item, Sentence):
@@ -538,8 +542,19 @@ def _check_items(items: object) -> None:
     """Raise `InputError` if this is not an iterable of items."""
     if isinstance(items, str | Sentence | Document):
         raise InputError("give a list of items, even for a single one")
+    if type(items).__name__ == "DataFrame":
+        raise InputError(
+            'cannot tag a data frame: give the column with the texts, frame["comment"]'
+        )
     if not isinstance(items, Iterable) or isinstance(items, bytes | Mapping):
         raise InputError(f"cannot tag {type(items).__name__}: give a text, or a list of items")
+
+
+def _is_missing(item: object) -> bool:
+    """Return whether a value of a data frame is missing: None, NaN, or the NA of pandas."""
+    return (
+        item is None or type(item).__name__ == "NAType" or (isinstance(item, float) and isnan(item))
+    )
 
 
 def _check_whole(name: str, value: object, *, least: int) -> None:
@@ -562,7 +577,7 @@ def _shown(documents: Iterator[Document], items: Iterable[Item], skip: int) -> I
 
     console = Console(stderr=True)
     columns = ("Tagging", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    total = len(items) if isinstance(items, Sequence) else None
+    total = len(items) if isinstance(items, Sized) else None
     with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=total, completed=skip)
         for document in documents:

@@ -166,7 +166,10 @@ def packed(*names):
 @pytest.mark.parametrize(
     ("raw", "about"),
     [
-        (packed("[Content_Types].xml", "xl/workbook.xml"), "an Excel workbook, not text; save it"),
+        (
+            packed("[Content_Types].xml", "xl/workbook.xml"),
+            "an Excel workbook, not text; discotag",
+        ),
         (packed("[Content_Types].xml", "word/document.xml"), "a Word document"),
         (packed("a.txt"), "a zip archive, not text; unpack it first"),
         (b"%PDF-1.4\n%\xe2", "a PDF document"),

@@ -29,6 +29,8 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
+from datetime import date, time, timedelta
+from decimal import Decimal
 from itertools import accumulate
 from operator import add
 from pathlib import Path
@@ -117,12 +119,25 @@ def to_line(document: Document) -> str:
     try:
         return (
             json.dumps(
-                to_dict(document), ensure_ascii=False, allow_nan=False, separators=(",", ":")
+                to_dict(document),
+                ensure_ascii=False,
+                allow_nan=False,
+                separators=(",", ":"),
+                default=_plain,
             )
             + "\n"
         )
     except (TypeError, ValueError, RecursionError) as error:
         raise unwritable(FORMAT.name, f"the 'extra' fields or a score: {error}") from None
+
+
+def _plain(value: object) -> str:
+    """Return a date, time or exact number, which a table may have, as JSON can represent it."""
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, Decimal | timedelta):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} is not a type of JSON")
 
 
 def to_dict(document: Document) -> dict[str, Any]:

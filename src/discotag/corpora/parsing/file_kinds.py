@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 SAVE_TABLE: Final = "save it as CSV or JSON lines"
+READ_TABLE: Final = "discotag predict reads it, corpora are JSON lines or other text"
 SAVE_TEXT: Final = "save it as plain text"
 UNPACK: Final = "unpack it first"
 CONVERT: Final = "convert it to text first"
@@ -15,7 +16,7 @@ ZIP: Final = rb"PK\x03\x04"
 KINDS: Final = tuple(
     (re.compile(pattern, re.DOTALL), about, advice)
     for pattern, about, advice in (
-        (ZIP + rb".*xl/", "an Excel workbook", SAVE_TABLE),
+        (ZIP + rb".*xl/", "an Excel workbook", READ_TABLE),
         (ZIP + rb".*word/", "a Word document", SAVE_TEXT),
         (ZIP + rb".*ppt/", "a PowerPoint file", SAVE_TEXT),
         (ZIP + rb".{26}mimetypeapplication/vnd.oasis.opendocument", "an OpenDocument file",
@@ -30,7 +31,7 @@ KINDS: Final = tuple(
         (rb"GIF8[79]a", "a GIF image", CONVERT),
         (rb"(?:II\*\x00|MM\x00\*)", "a TIFF image", CONVERT),
         # Text on protease-activated receptors may begin with PAR1, too.
-        (rb"PAR1[\x00-\x1f]", "a Parquet table", SAVE_TABLE),
+        (rb"PAR1[\x00-\x1f]", "a Parquet table", READ_TABLE),
         (rb"ARROW1\x00\x00", "an Arrow table", SAVE_TABLE),
         (rb"SQLite format 3\x00", "an SQLite database", SAVE_TABLE),
         (rb"\x1f\x8b\x08", "a gzip file inside another", UNPACK),

@@ -11,6 +11,7 @@ import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from io import TextIOWrapper
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Final, TextIO, cast
 
@@ -154,20 +155,46 @@ def created(path: Path) -> Iterator[TextIO]:
             writer = codecs.getwriter("utf-8")(sink)  # whatever the encoding of the terminal
             yield cast(TextIO, _Terminal(writer) if sys.stdout.isatty() else writer)
             sink.flush()
-        elif path.exists() and not path.is_file():  # a device or a pipe, which cannot be replaced
-            with path.open("w", encoding="utf-8", newline="\n") as stream:
-                yield stream
         else:
-            with _replaced(Path(os.path.realpath(path))) as stream:  # keep a link
+            with (
+                created_bytes(path) as binary,
+                TextIOWrapper(binary, encoding="utf-8", newline="\n") as stream,
+            ):
                 yield stream
     except UnicodeEncodeError:
-        message = "half of a surrogate pair is not a character and cannot be written"
-        raise CorpusError(Problem("encoding", message, str(path))) from None
+        raise _unpaired(path) from None
     except BrokenPipeError:  # the reader of the output has stopped: not an error of the corpus
         raise
     except OSError as error:
         named = Path("standard output") if path == STANDARD else path
         raise failed(error, named) from None
+
+
+@contextmanager
+def created_bytes(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for writing bytes; it appears only when it is complete.
+
+    Raises:
+        CorpusError: The file cannot be written.
+    """
+    try:
+        if path.exists() and not path.is_file():  # a device or a pipe, which cannot be replaced
+            with path.open("wb") as stream:
+                yield stream
+        else:
+            with _replaced(Path(os.path.realpath(path))) as stream:  # keep a link
+                yield stream
+    except UnicodeEncodeError:
+        raise _unpaired(path) from None
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise failed(error, path) from None
+
+
+def _unpaired(path: Path) -> CorpusError:
+    message = "half of a surrogate pair is not a character and cannot be written"
+    return CorpusError(Problem("encoding", message, str(path)))
 
 
 class _Terminal:
@@ -182,12 +209,12 @@ class _Terminal:
 
 
 @contextmanager
-def _replaced(path: Path) -> Iterator[TextIO]:
+def _replaced(path: Path) -> Iterator[BinaryIO]:
     """Open a temporary file that replaces this one at the end."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".discotag.")
     temporary = Path(name)
     try:
-        with open(handle, "w", encoding="utf-8", newline="\n") as stream:  # noqa: PTH123
+        with open(handle, "wb") as stream:  # noqa: PTH123
             yield stream
         umask = os.umask(0)
         os.umask(umask)

@@ -31,6 +31,9 @@ KINDS: Final = {
     "widened": "a mention that cuts a word, widened to whole words",
     "offset_unit": "offsets that count bytes or UTF-16 units, read as such",
     "label_case": "labels that differ only by case",
+    "missing_id": "a row of a table without an id",
+    "no_text": "a table without any text",
+    "guessed": "an encoding, a column or a row that was guessed",
 }
 
 WARNINGS: Final = frozenset(
@@ -44,6 +47,9 @@ WARNINGS: Final = frozenset(
         "widened",
         "offset_unit",
         "label_case",
+        "missing_id",
+        "no_text",
+        "guessed",
     }
 )
 """The kinds that are warnings: what was read is kept. With other kinds it is left out."""

@@ -77,6 +77,11 @@ def check_encoding(name: str) -> str:
         ) from None
 
 
+def current_encoding() -> str | None:
+    """Return the encoding that `decoding` or `decoded` names, or None."""
+    return _encoding.get()
+
+
 @contextmanager
 def decoding(encoding: str | None) -> Iterator[None]:
     """Decode the files that are opened in a `with` block as `encoding`; None changes nothing.

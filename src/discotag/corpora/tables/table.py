@@ -1,0 +1,91 @@
+"""The description of a kind of table, and what readers and writers of tables pass around."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple
+
+from discotag.corpora.parsing.problems import Report
+
+Rows = Literal["mentions", "documents"]
+"""What a row of an output is: a mention, or a text."""
+
+MAX_CELL: Final = 4 << 20
+"""The largest number of characters of a cell, which is also that of a plain text (`MAX_TEXT`)."""
+
+CARRIED: Final = "carried"
+TEXT: Final = "text"
+INTEGER: Final = "integer"
+NUMBER: Final = "number"
+SPANS: Final = "spans"
+TEXTS: Final = "texts"
+NUMBERS: Final = "numbers"
+SPANS_OF_EACH: Final = "spans of each"
+"""What the cells of a column of an output hold; `CARRIED` is any value of the input."""
+
+
+class Row(NamedTuple):
+    """A row of a table as it was read.
+
+    Attributes:
+        number: The number of the row as a spreadsheet shows it, counted from 1; in Parquet, the
+            names of the columns are row 0.
+        line: The line of the file where it begins, for messages.
+        cells: Its cells; None for an empty one.
+        merged: The cells that are empty themselves and have the value of the merged cell above.
+    """
+
+    number: int
+    line: int
+    cells: Sequence[Any]
+    merged: Sequence[int] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TableOptions:
+    """Where the texts of a table are; what is None is found out.
+
+    Attributes:
+        text_column: The name of the column with the texts.
+        id_column: The name of the column with their ids.
+        sheet: The name or the number of the sheet of a workbook.
+    """
+
+    text_column: str | None = None
+    id_column: str | None = None
+    sheet: str | None = None
+
+    def __bool__(self) -> bool:
+        return (self.text_column or self.id_column or self.sheet) is not None
+
+
+Append = Callable[[Sequence[Any]], None]
+"""Writes a row of cells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A file format of tables.
+
+    Attributes:
+        name: The name of the format, as in `--format`.
+        suffixes: The endings of its files.
+        recognises: Returns whether the first bytes of a file are those of this format. None if only
+            the ending of a file tells.
+        rows: Yields the rows of a file, the row with the names of the columns included.
+        padded: Whether rows that are shorter than others only lack empty cells.
+        create: Opens a file to write, which appears when it is complete, given the names of the
+            columns and what their cells hold, one of the constants above or a type of Arrow.
+        types: Returns the types of the columns by name, for formats that know them.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    recognises: Callable[[bytes], bool] | None
+    rows: Callable[[Path, TableOptions, Report], Generator[Row, None, None]]
+    padded: bool
+    create: Callable[[Path, Mapping[str, Any]], AbstractContextManager[Append]]
+    types: Callable[[Path], Mapping[str, Any]] | None = None
