@@ -144,6 +144,7 @@ def evaluate(
     systems: list[_System] = []
     for path in (predicted, other):
         if path is not None:
+            found: Iterable[Document]
             truth = _documents(gold, format, encoding)
             if is_model(path):
                 from discotag.prediction.loading import load
