@@ -157,16 +157,22 @@ def _text_column(
     path: str,
     report: Report,
 ) -> int:
-    listed = _listed(names)
-    if options.text_column is not None:
-        found = _find(options.text_column, names)
-        if found is None:
-            message = f"no column named {options.text_column!r}; columns are {listed}"
-            raise CorpusError(Problem("missing", f"{message}. Use --text-column", path))
-        if found == identifier:
-            message = f"the column {names[found]!r} cannot have both the texts and their ids"
-            raise CorpusError(Problem("syntax", message, path))
-        return found
+    if options.text_column is None:
+        return _likely_text_column(names, identifier, rows, path, report)
+    found = _find(options.text_column, names)
+    if found is None:
+        message = f"no column named {options.text_column!r}; columns are {_listed(names)}"
+        raise CorpusError(Problem("missing", f"{message}. Use --text-column", path))
+    if found == identifier:
+        message = f"the column {names[found]!r} cannot have both the texts and their ids"
+        raise CorpusError(Problem("syntax", message, path))
+    return found
+
+
+def _likely_text_column(
+    names: Sequence[str], identifier: int | None, rows: Sequence[Row], path: str, report: Report
+) -> int:
+    """Return the only column that can have the texts."""
     others = [at for at, name in enumerate(names) if name and at != identifier]
     words = {at: _words(rows, at) for at in others}
     choice = others  # there may be no rows, or only numbers
@@ -176,7 +182,7 @@ def _text_column(
             choice = [at for at in likely if names[at].casefold() == TEXT] or likely
             break
     if len(choice) != 1:
-        message = f"which column has the texts? Use --text-column with one of {listed}"
+        message = f"which column has the texts? Use --text-column with one of {_listed(names)}"
         raise CorpusError(Problem("missing", message, path))
     if len(names[choice[0]]) > LONGEST_NAME:
         message = (
