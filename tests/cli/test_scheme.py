@@ -118,6 +118,8 @@ def test_a_terminal_that_knows_only_ascii():
 def test_nothing_is_cut_off_in_a_narrow_terminal():
     done = discotag("pain shoulders", "-m", "pain shoulders", COLUMNS="20")
     assert "…" not in done.stdout
+    done = discotag("pain shoulders", "-m", "pain shoulders", COLUMNS="12")
+    assert "━━━━ ADR …\nshoulders\n━━━━━━━━━ … ADR\n" in done.stdout  # continued, not cut off
     large = ["--slots", "4", "--naming", "semantic", "--gap-mentions"]
     assert "4424677" in ok(*large, *[f"--label={c}" for c in "A"])
 

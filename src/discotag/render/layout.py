@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 from operator import attrgetter
 from typing import Final
@@ -265,30 +266,44 @@ def lay_out(
     gap = measure(" ")
     # Words without a width, such as a single combining character, would have no mark.
     widths = [max(measure(word), gap) for word in words]
-    reserved = [0.0] * len(words)  # what captions may need to the right of each word
-    for mention, caption in zip(mentions, captions, strict=True):
-        needed = gap + measure(f"{CONTINUED} {caption} {CONTINUED}")
+    touching: list[list[int]] = [[] for _ in words]  # the mentions that each word is in
+    for number, mention in enumerate(mentions):
         for word in range(mention.start, mention.end):
-            reserved[word] = max(reserved[word], needed)
+            touching[word].append(number)
+
+    @cache
+    def caption_width(number: int, before: bool, after: bool) -> float:
+        return gap + measure(_shown(captions[number], before, after))
+
+    def reserved(word: int, line: int) -> float:
+        """Return the space for captions to the right of a word, if it ends the line."""
+        return max(
+            (
+                caption_width(n, mentions[n].start < line, mentions[n].end > word + 1)
+                for n in touching[word]
+            ),
+            default=0,
+        )
+
     starts: list[int] = []
     lefts = [0.0] * len(words)
     position: float = 0
 
-    def place(first: int, end: int, left: float) -> bool:
-        """Place a run of words, and return whether they fit into the line."""
+    def place(first: int, end: int, left: float, line: int) -> bool:
+        """Place a run of words, and return whether they fit into the line that begins at `line`."""
         fits = True
         for word in range(first, end):
             lefts[word] = left
             left += widths[word]
-            fits = fits and left + reserved[word] <= width
+            fits = fits and left + reserved(word, line) <= width
             left += gap if spaced[word] else 0
         return fits
 
     def advance(first: int, end: int, *, whole: bool) -> None:
         """Append a run of words to the line, or begin another line with it."""
         nonlocal position
-        if not starts or not place(first, end, position):
-            if not place(first, end, 0) and whole and end - first > 1:
+        if not starts or not place(first, end, position, starts[-1]):
+            if not place(first, end, 0, first) and whole and end - first > 1:
                 for word in range(first, end):
                     advance(word, word + 1, whole=False)
                 return
@@ -322,6 +337,11 @@ def _is_free(taken: Sequence[tuple[float, float]], wanted: tuple[float, float]) 
     return before and (place == len(taken) or wanted[1] <= taken[place][0])
 
 
+def _shown(caption: str, before: bool, after: bool) -> str:
+    """Return a caption with the signs for a mark that comes from, or goes on in, another line."""
+    return " ".join(part for part in (CONTINUED * before, caption, CONTINUED * after) if part)
+
+
 def _mark(
     number: int,
     mention: Mention,
@@ -346,7 +366,7 @@ def _mark(
             right = boxes[stop].left if stop < end else part.right
             gaps.append(Box(left, right))
     before, after = mention.start < first, mention.end > end
-    shown = " ".join(part for part in (CONTINUED * before, caption, CONTINUED * after) if part)
+    shown = _shown(caption, before, after)
     left = max(part.right for part in (*covered, *gaps)) + measure(" ")
     right = left + (measure(shown) if shown else 0)
     return Mark(number, 0, tuple(covered), tuple(gaps), shown, Box(left, right), before, after)
