@@ -189,14 +189,15 @@ def test_a_report_and_a_model_instead_of_predictions(tmp_path):
     assert "100.00 100.00 100.00" in " ".join(shown.stdout.split())
     assert f"wrote {page}" in shown.stderr
     assert "<h2>Scores</h2>" in page.read_text("utf-8")
-    same = json.loads(ok(gold, BUNDLED, "--no-intervals", "--json").stdout)
+    same = json.loads(ok(gold, "bundled", "--no-intervals", "--json").stdout)
     assert same["slices"]["all"]["micro"]["correct"] == 2
 
 
 def test_a_report_replaces_nothing_that_is_evaluated(gold, predicted, tmp_path):
-    for target in (gold, predicted, "-", tmp_path):
+    for target in (gold, predicted, "-", tmp_path, tmp_path / "none" / "report.html"):
         done = run(gold, predicted, "--report", target)
         assert done.exit_code == 2
     assert gold.read_text("utf-8") == GOLD
     done = run("-", BUNDLED, input=GOLD)
     assert "a model reads the gold a second time" in done.output
+    assert "both are models" in run(BUNDLED, "bundled").output

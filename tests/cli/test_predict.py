@@ -201,6 +201,15 @@ def test_the_output_is_never_taken_for_input(model, tmp_path):
     assert out.read_bytes() == before
 
 
+def test_pages_and_tables_are_not_said_to_be_resumable(model, tmp_path):
+    for ending, resumable in (("jsonl", True), ("html", False), ("csv", False)):
+        out = tmp_path / f"out.{ending}"
+        out.write_text("taken")
+        message = failed("predict", "my arms", "--model", model, "--out", out)
+        assert ("--resume" in message) == resumable
+        assert "--force" in message
+
+
 def test_the_ending_decides_the_format(model, tmp_path):
     for ending in ("ods", "docx", "json", "gz"):
         out = tmp_path / f"out.{ending}"

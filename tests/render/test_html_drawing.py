@@ -3,6 +3,7 @@
 import json
 import re
 from itertools import chain
+from time import perf_counter
 
 import pytest
 
@@ -167,3 +168,18 @@ def test_contrast_meets_level_aa(colours):
     for ground in ("back", "card"):  # the edges of fields
         assert contrast(colours["edge"], colours[ground]) >= 3
     assert LIGHT.keys() == DARK.keys()
+
+
+def test_the_time_is_linear_in_the_number_of_mentions():
+    def seconds(number):
+        words = ["sore", "and"] * number
+        offsets = [(5 * place, 5 * place + 4 - place % 2) for place in range(2 * number)]
+        mentions = [Mention("ADR", [(2 * place, 2 * place + 1)]) for place in range(number)]
+        text = "sore and  " * number
+        sentence = Sentence(words, mentions, text=text, offsets=offsets)
+        start = perf_counter()
+        draw_sentence(sentence)
+        return perf_counter() - start
+
+    few = min(seconds(1000) for _ in range(3))
+    assert seconds(8000) < 30 * few  # 64 times, if every mention went through the whole sentence

@@ -47,7 +47,7 @@ from discotag.evaluation import (
     total,
 )
 from discotag.mentions import Document
-from discotag.model.files import CONFIG
+from discotag.model.files import BUNDLED_NAME, CONFIG
 from discotag.render import printable
 from discotag.render.evaluation_page import evaluation_page
 
@@ -133,7 +133,9 @@ def evaluate(
 
     discotag evaluate run/model test.jsonl --report report.html
     """
-    if is_model(gold) and not is_model(predicted):
+    if is_model(gold) and is_model(predicted):
+        raise typer.BadParameter("both are models; one must be a corpus with gold mentions")
+    if is_model(gold):
         gold, predicted = predicted, gold
     if [gold, predicted, other].count(STANDARD_INPUT) > 1 or (other and gold == STANDARD_INPUT):
         raise typer.BadParameter("standard input (-) can only be read once; use a file")
@@ -191,14 +193,16 @@ def _documents(path: Path, format: str | None, encoding: str | None) -> Iterator
 
 
 def is_model(path: Path) -> bool:
-    """Return whether a path is the folder of a model; documents are never called so."""
-    return (path / CONFIG).is_file()
+    """Return whether a path is the folder of a model, or the name of the bundled one."""
+    return (path / CONFIG).is_file() or (str(path) == BUNDLED_NAME and not path.exists())
 
 
 def _check_report(report: Path, inputs: Iterable[Path | None]) -> None:
     """Raise if the report cannot be written or would replace what is evaluated."""
     if report == STANDARD_INPUT:
         raise typer.BadParameter("--report needs the name of a file, not -")
+    if not report.parent.is_dir():
+        raise typer.BadParameter(f"{report.parent} is not a folder; give --report another file")
     if report.is_dir():
         raise typer.BadParameter(f"{report} is a folder; give --report the name of a file")
     if any(path is not None and report.resolve() == path.resolve() for path in inputs):

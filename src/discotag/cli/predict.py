@@ -292,7 +292,7 @@ def _check_free(out: Path, form: str, allowed: bool) -> None:
             )
     elif out.is_file() and out.stat().st_size:
         advice = "--force to replace it"
-        if form not in TABLES:
+        if form != PAGE and form not in TABLES:
             advice = f"--resume to continue JSON lines, or {advice}"
         raise DiscotagError(f"{out}: the file already exists; use {advice}")
 

@@ -163,16 +163,18 @@ def segments(mention: Mention) -> Iterator[Segment]:
         passed = end
 
 
-def spaces(sentence: Sentence) -> list[bool]:
-    """Return for each word whether white space follows it; the last word has none.
+def spaces(sentence: Sentence, start: int = 0, end: int | None = None) -> list[bool]:
+    """Return for each word of a range whether white space follows it; the last word has none.
 
     If the text of the sentence is unknown, its words are separated by spaces.
     """
-    if not sentence.words:
+    words = sentence.words[start:end]
+    if not words:
         return []
     if sentence.offsets is None:
-        return [True] * (len(sentence.words) - 1) + [False]
-    return [end < start for (_, end), (start, _) in pairwise(sentence.offsets)] + [False]
+        return [True] * (len(words) - 1) + [False]
+    offsets = sentence.offsets[start:end]
+    return [stop < follows for (_, stop), (follows, _) in pairwise(offsets)] + [False]
 
 
 def written(words: Sequence[str], spaced: Sequence[bool]) -> str:
@@ -193,9 +195,9 @@ def spelled(sentence: Sentence, mention: Mention) -> str:
         >>> spelled(Sentence(["toes", "are", "sore"]), Mention("ADR", [(0, 1), (2, 3)]))
         'toes … sore'
     """
-    words, spaced = sentence.words, spaces(sentence)
     return f" {CONTINUED} ".join(
-        written(words[start:end], spaced[start:end]) for start, end in mention.fragments
+        written(sentence.words[start:end], spaces(sentence, start, end))
+        for start, end in mention.fragments
     )
 
 
