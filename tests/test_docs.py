@@ -3,6 +3,7 @@
 import doctest
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -65,3 +66,10 @@ def test_commands_can_be_followed(name, tmp_path):
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8")):
         assert (page.parent / target).exists(), target
+
+
+def test_pictures_are_current():
+    drawn = dict(runpy.run_path(str(ROOT / "docs" / "draw_pictures.py"))["pictures"]())
+    assert drawn == {
+        path.name: path.read_text("utf-8") for path in (ROOT / "docs" / "pictures").iterdir()
+    }

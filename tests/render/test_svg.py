@@ -1,7 +1,6 @@
 """Pictures as SVG: complete, escaped, and with texts that cannot leave their boxes."""
 
 from itertools import combinations
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -88,13 +87,3 @@ def test_labels_give_the_colours_of_several_pictures():
 )
 def test_widths(text, width):
     assert measure(text) == pytest.approx(width * SIZE)
-
-
-def test_the_picture_of_the_guide_is_current():
-    path = Path(__file__).parents[2] / "docs/pictures/example.svg"
-    mentions = [
-        Mention("ADR", [(0, 3)], score=0.99),
-        Mention("ADR", [(0, 2), (4, 5)], score=0.93),
-    ]
-    sentence = Sentence("pain in arms and shoulders".split(), mentions)
-    assert path.read_text("utf-8") == draw_svg(sentence, width=420)
