@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 
@@ -20,6 +22,14 @@ def test_bins_have_all_mentions():
         ]
         assert each.mentions == len(here)
         assert each.scores == pytest.approx(sum(here))
+
+
+@pytest.mark.parametrize("value", [place / 10 for place in range(-1, 12)])
+def test_a_score_is_in_the_bin_that_contains_it(value):
+    for near in (math.nextafter(value, -1), value, math.nextafter(value, 2)):
+        (each,) = (each for each in calibration([(near, True)]) if each.mentions)
+        assert each.low <= near or each.low == 0
+        assert near < each.high or each.high == 1
 
 
 def test_the_error_of_good_and_of_bad_scores():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -39,8 +40,9 @@ def calibration(scored: Iterable[Scored], bins: int = BINS) -> list[Bin]:
         [(1, 0), (1, 1)]
     """
     found = [Bin(number / bins, (number + 1) / bins) for number in range(bins)]
+    ends = [each.high for each in found[:-1]]
     for value, right in scored:
-        each = found[min(int(bins * value), bins - 1)]
+        each = found[bisect_right(ends, value)]
         each.mentions += 1
         each.scores += value
         each.right += right

@@ -122,7 +122,7 @@ def _trust(report: Report) -> Iterator[str]:
 def _score_table(bins: Sequence[Bin], points: Sequence[Point]) -> str:
     rows: list[tuple[object, ...]] = []
     for each in bins:
-        above = [point for point in points if point.threshold >= each.low]
+        above = [point for point in points if point.threshold >= each.low or not each.low]
         rows.append((
             f"{each.low:g} to {each.high:g}",
             each.mentions,
