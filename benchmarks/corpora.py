@@ -24,6 +24,7 @@ from rich.table import Table
 from discotag import Document, Mention, Sentence
 from discotag.corpora import FORMATS, read, write
 from discotag.words import Splitter
+from machine import machine
 
 RESULTS = Path(__file__).parent / "results"
 WORDS = 20
@@ -129,7 +130,7 @@ def main() -> None:
     console.print(f"memory to read 20,000 sentences: {small:.1f} MiB, 400,000: {large:.1f} MiB")
     RESULTS.mkdir(exist_ok=True)
     result = {
-        "machine": platform.machine(),
+        "machine": machine(),
         "python": platform.python_version(),
         "sentences": arguments.sentences,
         "rows": rows,

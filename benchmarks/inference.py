@@ -15,8 +15,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +23,7 @@ import torch
 
 from discotag import Scheme, TaggingLayer
 from discotag.inference.backends import torch_backend
+from machine import machine
 
 RESULTS = Path(__file__).parent / "results"
 SCHEMES = {
@@ -300,14 +299,14 @@ def main() -> None:
     options = parser.parse_args()
     torch.manual_seed(0)
     rows = measure(options.device, options.quick)
-    machine = f"{platform.machine()}, {os.cpu_count()} cores, torch {torch.__version__}"
+    where = f"{machine()}, torch {torch.__version__}"
     if options.device == "cuda":
-        machine = f"{torch.cuda.get_device_name()}, torch {torch.__version__}"
-    print(f"\n{machine}")
+        where = f"{torch.cuda.get_device_name()}, torch {torch.__version__}"
+    print(f"\n{where}")
     options.out.mkdir(parents=True, exist_ok=True)
     out = options.out / f"inference-{options.device}"
     out.with_suffix(".json").write_text(
-        json.dumps({"machine": machine, "rows": rows}, indent=1) + "\n"
+        json.dumps({"machine": where, "rows": rows}, indent=1) + "\n"
     )
     try:
         plot(rows, out.with_suffix(".png"))

@@ -27,6 +27,7 @@ from discotag import Mention, Scheme, Sentence
 from discotag.lexicon import Lexicon, count_silver
 from discotag.mentions import locate
 from discotag.words import Splitter
+from machine import machine
 
 RESULTS = Path(__file__).parent / "results"
 LINES = 10_000_000
@@ -146,10 +147,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     console = Console()
-    results: dict[str, object] = {
-        "machine": f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, "
-        f"Python {platform.python_version()}"
-    }
+    results: dict[str, object] = {"machine": f"{machine()}, Python {platform.python_version()}"}
     results["umls"] = umls = measure_umls(options.lines)
     table = Table("MRCONSO.RRF", "figure", "goal", title="Lexicon from UMLS")
     table.add_row("lines", f"{umls['lines']:,}", "10,000,000")

@@ -29,6 +29,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from machine import machine
+
 HERE = Path(__file__).parent
 CRAFT = HERE.parent / "tests" / "data" / "craft_200.txt"
 TEXT = "The pain I was experiencing around the hipjoints was incredible."
@@ -345,19 +347,6 @@ def operations(folder: str, texts: Sequence[str]) -> dict[str, float]:
     total = sum(spent.values())
     order = sorted(spent.items(), key=lambda item: -item[1])
     return {kind: each / total for kind, each in order if each >= total / 100}
-
-
-def machine() -> str:
-    """Return the name of the processor, and its widest instructions for integers."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
-    except OSError:
-        return "unknown"
-    facts = dict(line.split(":", 1) for line in lines if ":" in line)
-    known = {name.strip(): value.strip() for name, value in facts.items()}
-    flags = known.get("flags", "").split()
-    kinds = [each for each in ("avx2", "avx_vnni", "avx512_vnni", "amx_int8") if each in flags]
-    return f"{known.get('model name', 'unknown')}, {', '.join(kinds)}"
 
 
 def show(results: dict[str, Any]) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import platform
 import random
 import subprocess
@@ -22,6 +21,7 @@ from rich.table import Table
 
 from discotag import Mention, Scheme
 from discotag.scheme.rules import build_grammar, build_rules
+from machine import machine
 
 RESULTS = Path(__file__).parent / "results"
 WORDS = 20
@@ -137,8 +137,7 @@ def main() -> None:
     coding |= {name: coding_speed(scheme, full) for name, scheme in SCHEMES.items()}
     compiling = {name: compile_time(scheme) for name, scheme in (SCHEMES | LARGE).items()}
     results = {
-        "machine": f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, "
-        f"Python {platform.python_version()}",
+        "machine": f"{machine()}, Python {platform.python_version()}",
         "sentences": options.sentences,
         "words": WORDS,
         "sentences_a_second": coding,

@@ -8,6 +8,9 @@ as CSV and as Parquet. It prints a table and writes `benchmarks/results/tables.j
 The share of tables is the processor time to read rows and write rows, in percent of the whole. The
 time of splitting texts into words belongs to tagging. With up to 5,000 rows (`--rows`), the bundled
 model tags them; otherwise its speed is measured on 1,000 texts, and a stand-in tags all of them.
+
+`--commands` times what an analyst types instead: `discotag predict` from each of the exports to a
+workbook and to a page, with the bundled model. It writes `benchmarks/results/table_commands.json`.
 """
 
 from __future__ import annotations
@@ -15,8 +18,10 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import platform
 import random
+import shlex
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -32,6 +37,7 @@ from discotag import Document, Mention, load
 from discotag.corpora.tables import TableOptions, read_table, write_table
 from discotag.prediction.benchmark import SAMPLE
 from discotag.words import Splitter
+from machine import machine
 
 RESULTS = Path(__file__).parent / "results"
 ROWS = 50_000
@@ -163,11 +169,44 @@ def speed(tagger: Any) -> float:
     return sum(len(each.sentences) for each in documents) / (time.perf_counter() - start)
 
 
+def commands(number: int) -> None:
+    """Time the commands from each export to a workbook and a page, print and save."""
+    found = []
+    table = Table("command", "seconds", "size (MB)", "last line", title=f"{number:,} messy rows")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for path in make(folder, number):
+            for out in ("reactions.xlsx", "found.html"):
+                command = ["discotag", "predict", path.name, "--text-column", HEADER[3]]
+                command += ["--id-column", HEADER[0], "--out", out]
+                start = time.perf_counter()
+                done = subprocess.run(
+                    [sys.executable, "-m", *command],
+                    cwd=folder, check=True, capture_output=True, text=True,
+                )  # fmt: skip
+                seconds = time.perf_counter() - start
+                size = (folder / out).stat().st_size / 1e6
+                last = (done.stderr or done.stdout).splitlines()[-1]
+                (folder / out).unlink()
+                found.append(
+                    {"command": shlex.join(command), "seconds": seconds, "mb": size, "said": last}
+                )
+                table.add_row(shlex.join(command), f"{seconds:.0f}", f"{size:.1f}", last)
+    Console().print(table)
+    text = json.dumps({"machine": machine(), "rows": number, "commands": found}, indent=2)
+    (RESULTS / "table_commands.json").write_text(text + "\n", "utf-8")
+
+
 def main() -> None:
     """Measure, print and save."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rows", type=int, default=ROWS)
-    number = parser.parse_args().rows
+    parser.add_argument("--commands", action="store_true", help="time the commands instead")
+    options = parser.parse_args()
+    number = options.rows
+    if options.commands:
+        commands(number)
+        return
     tagger = load()
     real = number <= FEW
     rate = speed(tagger)
@@ -190,7 +229,7 @@ def main() -> None:
     Console().print(table)
     RESULTS.mkdir(exist_ok=True)
     saved = {
-        "machine": platform.processor(),
+        "machine": machine(),
         "rows": number,
         "real": real,
         "sentences_per_second": rate,

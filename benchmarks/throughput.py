@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -33,6 +32,7 @@ from discotag.prediction.benchmark import WORDS_IN, measure
 from discotag.prediction.loading import load
 from discotag.prediction.runtimes import TorchRuntime
 from discotag.prediction.tagger import Tagger
+from machine import machine
 
 HERE = Path(__file__).parent
 CRAFT = HERE.parent / "tests" / "data" / "craft_200.txt"
@@ -220,9 +220,9 @@ def main() -> None:
     if plain is not None:
         measured["plain pipeline with pytorch-crf"] = (size // 10) / best(plain, 1, given.device)
     share = measured[WORDS_IN] / measured["encoder alone, the same batches"]
-    device = torch.cuda.get_device_name() if given.device != "cpu" else platform.processor()
+    device = torch.cuda.get_device_name() if given.device != "cpu" else machine()
     results = {
-        "device": device or platform.machine(),
+        "device": device,
         "model": given.model or f"{given.size} (random weights)",
         "sentences": size,
         "words": speed.words,

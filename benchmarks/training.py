@@ -23,7 +23,6 @@ import copy
 import cProfile
 import json
 import os
-import platform
 import pstats
 import statistics
 import tempfile
@@ -53,6 +52,7 @@ from discotag.training.preparation import choose
 from discotag.training.progress import Silent
 from discotag.training.settings import PRESETS, Settings, make_settings
 from discotag.training.trainer import TaggerTrainer, make_trainer, uses_bf16
+from machine import machine
 from made_up_posts import made_up_posts
 
 RESULTS = Path(__file__).parent / "results"
@@ -235,8 +235,7 @@ def main() -> None:
     rows["training, evaluation"] = rows["training"] + step["evaluation"]
     if "checkpoint" in step:
         rows["training, evaluation, checkpoint"] = rows["training, evaluation"] + step["checkpoint"]
-    device = torch.cuda.get_device_name() if available == "cuda" else platform.processor()
-    device = device or platform.machine()
+    device = torch.cuda.get_device_name() if available == "cuda" else machine()
     print(f"{f'{given.size} on {device}':36} {'ms per step':>12} {'times the encoder':>18}")
     for name, value in rows.items():
         print(f"{name:36} {value:12.2f} {value / rows['encoder']:18.3f}")

@@ -223,6 +223,12 @@ def test_the_ending_decides_the_format(model, tmp_path):
     assert document.text == "my arms hurt"
     ok("predict", "my arms", "--model", model, "--out", tmp_path / "out.csv", "-f", "jsonl")
     assert lines((tmp_path / "out.csv").read_text())[0]["text"] == "my arms"
+    ok("predict", "my arms", "--model", model, "--out", f"{tmp_path / 'brat'}/")
+    assert [each.name for each in sorted((tmp_path / "brat").iterdir())] == [
+        "000001.ann",
+        "000001.txt",
+    ]
+    assert "--out is empty" in failed("predict", "my arms", "--out", "", status=2)
 
 
 @pytest.mark.parametrize("label", ["ADR", "Drug"])

@@ -196,8 +196,8 @@ class Losses:
             yield f"{self.format} does not keep scores, which {self.scores:,} documents have"
 
 
-class TableSummary:
-    """Counts what is written to a table, where texts without mentions may have no row."""
+class Summary:
+    """Counts the documents and mentions that are written."""
 
     def __init__(self) -> None:
         self.documents = self.with_mentions = self.mentions = 0

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 import typer
 
 from discotag import __version__
-from discotag.cli.corpus_convert import BY_SUFFIX, TableSummary, guard
+from discotag.cli.corpus_convert import BY_SUFFIX, Summary, guard
 from discotag.cli.messages import Interrupted, is_quiet, say, warn
 from discotag.cli.options import (
     READABLE,
@@ -98,10 +98,14 @@ def predict(
             show_default=False,
         ),
     ] = None,
-    out: Annotated[
-        Path | None,
+    out_name: Annotated[
+        str | None,
         typer.Option(
-            "--out", "-o", help="The file to write, or the folder, for brat.", show_default=False
+            "--out",
+            "-o",
+            metavar="<path>",
+            help="The file to write, or a folder, ending in /, for brat.",
+            show_default=False,
         ),
     ] = None,
     resume: Annotated[
@@ -183,7 +187,8 @@ def predict(
     arguments = inputs or ([] if text else ["-"])
     if not inputs and not text and (sys.stdin is None or sys.stdin.isatty()):
         raise typer.BadParameter("give files, folders or texts, or write to standard input")
-    form = _chosen_format(output, out)
+    form = _chosen_format(output, out_name)
+    out = None if out_name is None else Path(out_name)
     if resume and (out is None or form != "jsonl"):
         advice = "; corpus convert makes a table of it" if form in TABLES else ""
         raise typer.BadParameter(f"--resume needs --out, and --format jsonl{advice}")
@@ -240,8 +245,10 @@ def predict(
     reporter.close(advice="")
 
 
-def _chosen_format(output: Output | None, out: Path | None) -> str:
+def _chosen_format(output: Output | None, out: str | None) -> str:
     """Return the name of the format to write, by `--format`, else by the ending of `--out`."""
+    if out == "":
+        raise typer.BadParameter("--out is empty; give the name of a file")
     if output is not None:
         form = str(output)
         if form == TERMINAL and out is not None:
@@ -252,13 +259,14 @@ def _chosen_format(output: Output | None, out: Path | None) -> str:
             raise typer.BadParameter(f"{form} needs --out, a file")
     elif out is None:
         form = TERMINAL if sys.stdout.isatty() else "jsonl"
-    elif out.is_dir():
+    elif out.endswith("/") or Path(out).is_dir():
         form = "brat"
-    elif out.suffix.lower() in ENDINGS:
-        form = ENDINGS[out.suffix.lower()]
+    elif (ending := Path(out).suffix.lower()) in ENDINGS:
+        form = ENDINGS[ending]
     else:
         raise typer.BadParameter(
-            f"{out}: no format has this ending; use one of {', '.join(ENDINGS)}, or --format"
+            f"{out}: no format has this ending; use one of {', '.join(ENDINGS)}, / for "
+            "brat, or --format"
         )
     return form
 
@@ -364,12 +372,16 @@ class _Writer:
     def _write(self, documents: Iterator[Document], out: Path) -> None:
         from discotag.corpora import write
 
+        summary = Summary()
         if self.form == PAGE:
-            self._write_page(documents, out)
+            self._write_page(summary.watch(documents), out)
         elif self.form in TABLES:
-            self._write_table(documents, out)
+            self._write_table(summary.watch(documents), out)
         else:
             write(documents, out, self.form)
+            return
+        if out != STANDARD:
+            say(f"{out}: {summary}")
 
     def _write_page(self, documents: Iterator[Document], out: Path) -> None:
         from discotag.corpora.parsing.files import created
@@ -405,11 +417,7 @@ class _Writer:
     def _write_table(self, documents: Iterator[Document], out: Path) -> None:
         from discotag.corpora.tables import write_table
 
-        summary = TableSummary()
-        columns = self.source.columns()
-        write_table(summary.watch(documents), out, self.form, rows=self.rows, columns=columns)
-        if out != STANDARD:
-            say(f"{out}: {summary}")
+        write_table(documents, out, self.form, rows=self.rows, columns=self.source.columns())
 
     def to_brat(self, out: Path) -> None:
         """Write a folder of brat, replacing annotations only if forced to."""

@@ -5,6 +5,7 @@ import datetime as dt
 import logging
 import re
 import zipfile
+from pathlib import Path
 
 import openpyxl
 import pytest
@@ -104,7 +105,7 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 504
     [
         (
             "locked.xlsx",
-            OLE + "EncryptedPackage".encode("utf-16-le"),
+            Path(__file__).with_name("locked.xlsx").read_bytes(),
             "the workbook is protected by a password; remove it in Excel",
         ),
         ("old.xls", OLE, "this is an old Excel workbook (.xls); save it as .xlsx or CSV"),
