@@ -40,7 +40,6 @@ def start(*arguments):
     """Begin a command; it takes Ctrl-C as in a shell, even if whoever runs the tests ignores it."""
     return subprocess.Popen(
         [sys.executable, "-m", "discotag", *map(str, arguments)],
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
         stderr=subprocess.PIPE,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )

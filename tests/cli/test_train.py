@@ -25,9 +25,6 @@ app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode="rich")
 app.command(cls=Command)(train)
 
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
-
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("command")

@@ -149,7 +149,7 @@ def test_tensors_are_counted_in_one_thread_and_one_context(monkeypatch):
 
 
 def test_names_that_are_paths_are_not_looked_for_on_the_hub(tmp_path, monkeypatch):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "runs").mkdir()
     for name in ("./nope", "../nope", "/nope", "~/nope", "runs/nope", "a/b/c"):

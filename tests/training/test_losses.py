@@ -27,8 +27,6 @@ from discotag.training.settings import LEARNING, Settings, setting
 from discotag.training.trainer import fit
 from learnable import SENTENCES, learnable_encoder, sentence
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory):

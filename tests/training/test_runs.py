@@ -61,9 +61,6 @@ run(Sources(Path(train), Path(train)), Settings(**json.loads(settings)), Path(ou
 """
 
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
-
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("training")

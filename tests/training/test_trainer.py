@@ -26,9 +26,6 @@ from learnable import CROSSED, SENTENCES, learnable_encoder, sentence
 FAST = {"num_train_epochs": 20, "learning_rate": 5e-3, "batch_size": 2, "dropout": 0.0}
 
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
-
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory):
     return learnable_encoder(tmp_path_factory.mktemp("encoder"))
