@@ -14,6 +14,7 @@ ENVIRONMENT = Path(sys.prefix).resolve()
 LICENCES = {"LICENSE", "NOTICE.txt", "WORDNET_LICENSE.txt"}
 FILES = {
     "py.typed",
+    "bundled/mention_scorer.onnx",
     "bundled/model_int8.onnx",
     "bundled/tokenizer.json",
     "bundled/config.json",

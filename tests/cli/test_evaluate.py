@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 import discotag
 from discotag.cli.commands import register
 from discotag.cli.evaluate import evaluate
+from discotag.corpora import write
 from discotag.errors import DiscotagError
 from discotag.evaluation import KINDS, SLICES
 
@@ -201,3 +202,18 @@ def test_a_report_replaces_nothing_that_is_evaluated(gold, predicted, tmp_path):
     done = run("-", BUNDLED, input=GOLD)
     assert "a model reads the gold a second time" in done.output
     assert "both are models" in run(BUNDLED, "bundled").output
+
+
+def test_gold_in_the_place_of_predictions_is_noticed(tmp_path):
+    texts = tmp_path / "gold.txt"
+    texts.write_text(GOLD, "utf-8")
+    scored = tmp_path / "scored.jsonl"
+    sentence = discotag.Sentence(
+        "pain in arms and legs since may".split(), [discotag.Mention("ADR", [(0, 3)], score=0.9)]
+    )
+    other = discotag.Sentence(["took", "[b]aspirin[/b]"])
+    write([discotag.Document([each]) for each in (sentence, other)], scored)
+    swapped, right = (ok(*pair, "--no-intervals") for pair in ((scored, texts), (texts, scored)))
+    assert "have scores" in swapped.stderr
+    assert "the gold must come first" in swapped.stderr
+    assert right.stderr == ""

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from discotag.cli.messages import say
+from discotag.cli.messages import say, warn
 from discotag.cli.options import EncodingOption, plain_console, print_data
 from discotag.corpora import check_ids, read
 from discotag.corpora.parsing.files import created
@@ -65,6 +65,9 @@ class _System:
     documents: list[int] = field(default_factory=list)
     """For each tally of a sentence, the number of its document."""
     discontinuous_sentences: int = 0
+    scored_gold: int = 0
+    scored: int = 0
+    """The numbers of sentences with a score of a gold mention, and of a predicted one."""
     errors: dict[str, KindCount] | None = None
     intervals: dict[str, SliceIntervals] | None = None
     report: Report | None = None
@@ -158,6 +161,11 @@ def evaluate(
             systems.append(_compared(path, align(truth, found), errors, shown))
     if not systems[0].tallies:
         raise EvaluationError(f"{gold}: no sentences to score")
+    if systems[0].scored_gold and not systems[0].scored:
+        warn(
+            f"the mentions of {gold} have scores, those of {predicted} have none; the gold must "
+            "come first"
+        )
     compared = None
     try:
         for system in systems if not no_intervals else ():
@@ -224,6 +232,8 @@ def _compared(
             system.tallies.append(tally(pair.gold, pair.predicted))
             system.documents.append(pair.document)
             system.discontinuous_sentences += any(m.discontinuous for m in pair.gold)
+            system.scored_gold += any(m.score is not None for m in pair.gold)
+            system.scored += any(m.score is not None for m in pair.predicted)
             yield pair
 
     try:
