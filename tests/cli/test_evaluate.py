@@ -217,3 +217,11 @@ def test_gold_in_the_place_of_predictions_is_noticed(tmp_path):
     assert "have scores" in swapped.stderr
     assert "the gold must come first" in swapped.stderr
     assert right.stderr == ""
+
+
+def test_it_is_said_how_many_examples_are_not_shown(tmp_path):
+    for name, mentions in (("gold", "0,0 ADR"), ("predicted", "")):
+        (tmp_path / f"{name}.txt").write_text(f"sore toes\n{mentions}\n\n" * 5, "utf-8")
+    done = ok(tmp_path / "gold.txt", tmp_path / "predicted.txt", "--errors", "--no-intervals")
+    assert done.output.count("sentence 1: sore toes") == 3
+    assert "and 2 more; --report shows them" in done.output

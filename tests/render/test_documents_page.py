@@ -110,3 +110,10 @@ def test_the_script_is_javascript(tmp_path):
     path = tmp_path / "script.js"
     path.write_text(SCRIPT)
     subprocess.run(["node", "--check", path], check=True, timeout=60)
+
+
+def test_documents_of_a_table_are_named_with_their_rows():
+    given = [("1003", 4), (None, 5), ("6", 6)]
+    documents = [Document([PAIN], id=name, extra={"row": row}) for name, row in given]
+    found, _ = data_of(page_of([*documents, Document([PAIN], extra={"row": "odd"})]))
+    assert [each["id"] for each in found] == ["1003, row 4", "Row 5", "Row 6", None]

@@ -404,6 +404,8 @@ def _show_examples(console: Console, errors: dict[str, KindCount]) -> None:
             for side, mentions in (("gold", error.gold), ("predicted", error.predicted)):
                 for mention in mentions:
                     console.print(f"  {side:9} {printable(str(mention))}", soft_wrap=True)
+        if count.not_shown:
+            console.print(f"and {count.not_shown:,} more; --report shows them", soft_wrap=True)
 
 
 def _title(kind: str) -> str:

@@ -133,9 +133,10 @@ def _show(figures: dict[str, Any], out: Path, dev: Path) -> None:
     console = plain_console()
     data = figures["data"]
     reasons = ", ".join(f"{name} {number}" for name, number in data["reasons"].items())
+    added = f", {data['augmented']} of them made by augmentation" if data["augmented"] else ""
     console.print(
         f"Trained on {data['train']['sentences']} sentences with {data['train']['mentions']} "
-        f"mentions; left out {data['left_out']}{f' ({reasons})' if reasons else ''}."
+        f"mentions{added}; left out {data['left_out']}{f' ({reasons})' if reasons else ''}."
     )
     parts = [part for part in ("dev", "test") if figures[part] is not None]
     table = plain_table(

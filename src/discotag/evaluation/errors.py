@@ -47,6 +47,8 @@ class KindCount:
     gold: int = 0
     predicted: int = 0
     examples: list[tuple[Pair, Mistake]] = field(default_factory=list)
+    not_shown: int = 0
+    """The number of errors that are not among the examples."""
 
 
 def count_errors(pairs: Iterable[Pair]) -> dict[str, KindCount]:
@@ -63,6 +65,8 @@ def count_errors(pairs: Iterable[Pair]) -> dict[str, KindCount]:
             count.predicted += len(error.predicted)
             if len(count.examples) < EXAMPLES:
                 count.examples.append((pair, error))
+            else:
+                count.not_shown += 1
     return counts
 
 

@@ -265,7 +265,7 @@ def write_page(
 
 def _article(number: int, document: Document, labels: Sequence[str]) -> str:
     """Draw a document as the script of the page does."""
-    name = f"Document {number}" if document.id is None else document.id
+    name = _name(document) or f"Document {number}"
     drawn = "".join(draw_sentence(sentence, labels=labels) for sentence in document.sentences)
     return (
         f'<article tabindex="-1"><h2>{safe(name)}</h2><div class="discotag">{drawn}</div>'
@@ -275,5 +275,13 @@ def _article(number: int, document: Document, labels: Sequence[str]) -> str:
 
 def _data(document: Document, labels: Sequence[str]) -> dict[str, Any]:
     sentences = [drawing_data(sentence, labels) for sentence in document.sentences]
-    name = None if document.id is None else visible(document.id)
-    return {"id": name, "sentences": sentences}
+    name = _name(document)
+    return {"id": None if name is None else visible(name), "sentences": sentences}
+
+
+def _name(document: Document) -> str | None:
+    """Return the id of a document, and the row of a table that it comes from."""
+    row = document.extra.get("row")
+    if not isinstance(row, int):
+        return document.id
+    return f"Row {row}" if document.id in (None, str(row)) else f"{document.id}, row {row}"

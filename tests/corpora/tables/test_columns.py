@@ -1,5 +1,7 @@
 """Which column has the texts, which one the ids, and what the others are called."""
 
+import re
+
 import pytest
 
 from discotag.corpora import CorpusError
@@ -122,3 +124,21 @@ def test_empty_tables(tmp_path):
     path.write_text("\n\n")
     with pytest.raises(CorpusError, match="the table is empty"):
         list(read_table(path))
+
+
+@pytest.mark.parametrize("wanted", ["A", "3", "2026-03-01", "Swollen knees"])
+def test_a_cell_that_is_equal_to_the_name_is_no_header(tmp_path, wanted):
+    path = tmp_path / "posts.csv"
+    path.write_text(
+        "Post,Day,Drug,Comment\n3,2026-03-01,A,Swollen knees\n4,2026-03-02,B,No complaints\n"
+    )
+    message = f"no column named {wanted!r}; columns are Post, Day, Drug, Comment. Use --text-column"
+    with pytest.raises(CorpusError, match=re.escape(message)):
+        read_all(path, text_column=wanted)
+
+
+def test_the_name_of_the_column_finds_names_below_a_wide_title(tmp_path):
+    path = tmp_path / "posts.csv"
+    path.write_text("Export,of posts,,\n2026,4,,\nPost,Day,Drug,Comment\n3,4,A,Swollen knees\n")
+    documents, _ = read_all(path, text_column="comment")
+    assert [document.text for document in documents] == ["Swollen knees"]

@@ -120,6 +120,13 @@ def test_files_that_are_no_workbook(tmp_path, name, raw, message):
     assert "\n" not in str(caught.value)
 
 
+def test_the_ending_does_not_matter(tmp_path):
+    path = workbook(tmp_path / "new.xlsx", {"Posts": [HEADER, ROW]})
+    old = path.rename(tmp_path / "old.xls")
+    documents = list(read_table(old, "xlsx"))
+    assert len(documents) == 1
+
+
 def test_damaged_workbooks(tmp_path):
     path = workbook(tmp_path / "good.xlsx", {"Posts": [HEADER, *[ROW] * 500]})
     bad = tmp_path / "bad.xlsx"

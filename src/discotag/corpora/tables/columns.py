@@ -107,12 +107,25 @@ def _header(rows: Sequence[Row], text_column: str | None) -> Row | None:
     first = [row for row in rows[:HEADER_ROWS] if any(map(_filled, row.cells))]
     if not first or first[0].number == 0:
         return first[0] if first else None
-    if text_column is not None:
-        for row in first:
-            if _find(text_column, [_name(cell) for cell in row.cells]) is not None:
-                return row
     widest = max(sum(map(_filled, row.cells)) for row in first)
-    return next(row for row in first if sum(map(_filled, row.cells)) * 2 >= widest)
+    likely = next(row for row in first if sum(map(_filled, row.cells)) * 2 >= widest)
+    if text_column is None:
+        return likely
+    # A row below a complete row of names is data, even if a cell of it is equal to the name.
+    complete = _has_names(likely) and sum(map(_filled, likely.cells)) == widest
+    choice = [row for row in first if not complete or row.number <= likely.number]
+    named = (
+        row
+        for row in [likely, *filter(_has_names, choice)]
+        if _find(text_column, [_name(cell) for cell in row.cells]) is not None
+    )
+    return next(named, likely)
+
+
+def _has_names(row: Row) -> bool:
+    """Return whether all cells can be names of columns: texts with a letter in them."""
+    filled = [cell for cell in row.cells if _filled(cell)]
+    return all(isinstance(cell, str) and any(map(str.isalpha, cell)) for cell in filled)
 
 
 def _name(cell: object) -> str:

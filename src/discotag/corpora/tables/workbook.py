@@ -8,7 +8,7 @@ import re
 import warnings
 import zipfile
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import date, datetime, time
 from itertools import islice
 from pathlib import Path
@@ -72,8 +72,7 @@ def rows(path: Path, options: TableOptions, report: Report) -> Generator[Row, No
         CorpusError: The file is not a workbook, is encrypted, or has several sheets.
         DiscotagError: openpyxl is not installed.
     """
-    book = _opened(path)
-    try:
+    with _opened(path) as book:
         sheet = _sheet(book, options.sheet, path)
         merged = _merged(book, sheet)
         if merged:
@@ -87,8 +86,6 @@ def rows(path: Path, options: TableOptions, report: Report) -> Generator[Row, No
             report(Problem("guessed", message, str(path)))
         found = _numbered(sheet, path)
         yield from _filled(found, merged) if merged else found
-    finally:
-        book.close()
 
 
 class _Merged(NamedTuple):
@@ -100,29 +97,34 @@ class _Merged(NamedTuple):
     last: int
 
 
-def _opened(path: Path) -> Any:
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
     openpyxl = _openpyxl("reading")
-    try:
-        with path.open("rb") as stream:
+    with ExitStack() as stack:
+        try:
+            stream = stack.enter_context(path.open("rb"))
             if stream.read(len(OLD)) == OLD:
                 _refuse_old(path)
-        with zipfile.ZipFile(path) as packed:
-            shared = [
-                each.file_size for each in packed.infolist() if "/worksheets/" not in each.filename
-            ]
-        if sum(shared) > MAX_SHARED:
-            message = f"the workbook has texts of more than {MAX_SHARED >> 20} MiB; save it as CSV"
-            raise CorpusError(Problem("too_long", message, str(path)))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what is not read, such as styles
-            return openpyxl.load_workbook(path, read_only=True, data_only=True)
-    except OSError as error:
-        raise failed(error, path) from None
-    except CorpusError:
-        raise
-    except Exception as error:  # openpyxl passes on the errors of its parsers
-        message = f"this is not a workbook (.xlsx), or it is damaged: {one_line(error)}"
-        raise CorpusError(Problem("syntax", message, str(path))) from None
+            with zipfile.ZipFile(stream) as packed:
+                files = packed.infolist()
+            shared = [each.file_size for each in files if "/worksheets/" not in each.filename]
+            if sum(shared) > MAX_SHARED:
+                most = f"{MAX_SHARED >> 20} MiB"
+                message = f"the workbook has texts of more than {most}; save it as CSV"
+                raise CorpusError(Problem("too_long", message, str(path)))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of what is not read, such as styles
+                # Given a path, openpyxl would refuse endings such as .xls, whatever the file is.
+                book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
+        except OSError as error:
+            raise failed(error, path) from None
+        except CorpusError:
+            raise
+        except Exception as error:  # openpyxl passes on the errors of its parsers
+            message = f"this is not a workbook (.xlsx), or it is damaged: {one_line(error)}"
+            raise CorpusError(Problem("syntax", message, str(path))) from None
+        stack.callback(book.close)
+        yield book
 
 
 def _openpyxl(doing: str) -> Any:
