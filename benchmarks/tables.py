@@ -10,7 +10,8 @@ time of splitting texts into words belongs to tagging. With up to 5,000 rows (`-
 model tags them; otherwise its speed is measured on 1,000 texts, and a stand-in tags all of them.
 
 `--commands` times what an analyst types instead: `discotag predict` from each of the exports to a
-workbook and to a page, with the bundled model. It writes `benchmarks/results/table_commands.json`.
+workbook and to a page, with the bundled model. `--inputs` names some of the exports. It writes
+`benchmarks/results/table_commands_ROWS.json`.
 """
 
 from __future__ import annotations
@@ -169,14 +170,14 @@ def speed(tagger: Any) -> float:
     return sum(len(each.sentences) for each in documents) / (time.perf_counter() - start)
 
 
-def commands(number: int) -> None:
-    """Time the commands from each export to a workbook and a page, print and save."""
+def commands(number: int, inputs: list[str]) -> None:
+    """Time the commands from exports to a workbook and a page, print and save."""
     found = []
     table = Table("command", "seconds", "size (MB)", "last line", title=f"{number:,} messy rows")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for path in make(folder, number):
-            for out in ("reactions.xlsx", "found.html"):
+            for out in ("reactions.xlsx", "found.html") if path.name in inputs else ():
                 command = ["discotag", "predict", path.name, "--text-column", HEADER[3]]
                 command += ["--id-column", HEADER[0], "--out", out]
                 start = time.perf_counter()
@@ -194,7 +195,7 @@ def commands(number: int) -> None:
                 table.add_row(shlex.join(command), f"{seconds:.0f}", f"{size:.1f}", last)
     Console().print(table)
     text = json.dumps({"machine": machine(), "rows": number, "commands": found}, indent=2)
-    (RESULTS / "table_commands.json").write_text(text + "\n", "utf-8")
+    (RESULTS / f"table_commands_{number}.json").write_text(text + "\n", "utf-8")
 
 
 def main() -> None:
@@ -202,10 +203,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rows", type=int, default=ROWS)
     parser.add_argument("--commands", action="store_true", help="time the commands instead")
+    inputs = ["posts.xlsx", "posts.csv", "posts.tsv"]
+    parser.add_argument("--inputs", nargs="*", choices=inputs, default=inputs)
     options = parser.parse_args()
     number = options.rows
     if options.commands:
-        commands(number)
+        commands(number, options.inputs)
         return
     tagger = load()
     real = number <= FEW

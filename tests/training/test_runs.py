@@ -284,7 +284,7 @@ def test_the_bundled_model_is_continued_from_its_weights():
 
     settings = make_settings(None, {"from_model": "bundled"})
     network = make_network(settings, settings.scheme(("ADR",)), 1)
-    assert network.dropout.p == 0.2
+    assert network.dropout.p == 0.3
     tagger = Tagger.from_network(network, "cpu")
     text = "The pain I was experiencing around the hipjoints was incredible."
     wanted, found = (each([text]) for each in (load(), tagger))

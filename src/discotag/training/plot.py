@@ -25,6 +25,7 @@ def plot_curves(curves: Mapping[int, Sequence[tuple[float, float]]], path: Path)
     right.set(xlabel="epoch", ylabel="development F1", ylim=(0, 100))
     for axes in (left, right):
         axes.grid(alpha=0.3)
+        axes.xaxis.get_major_locator().set_params(integer=True)
     right.legend(fontsize="small")
     for ending in ("png", "svg"):
         figure.savefig(path.with_suffix(f".{ending}"), dpi=150)
