@@ -506,8 +506,8 @@ def test_what_is_there_is_not_written_over(model, tmp_path):
     assert out.read_text() == "mine\n"
     done = discotag("predict", TEXTS[0], "--model", model, "--out", out, "--force")
     assert [each["text"] for each in lines(out.read_text())] == [TEXTS[0]]
-    assert done.stderr == b""
     number = len(mentions(lines(out.read_text())[0]))
+    assert done.stderr.decode() == f"{out}: {number} mentions in 1 of 1 texts\n"
     done = discotag("predict", "sore arms", "--model", model, "--out", out, "--force")
     assert f"replaced {number} mentions of 1 documents" in done.stderr.decode()
 
@@ -584,7 +584,7 @@ def test_closed_streams(model, tmp_path):
     assert (done.returncode, done.stderr) == (1, b"discotag: standard output: it is closed\n")
     out = tmp_path / "out.jsonl"
     done = shell(f"'sore knees' --out {out} >&-")
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert (done.returncode, done.stderr) == (0, f"{out}: 0 mentions in 0 of 1 texts\n".encode())
     assert lines(out.read_text())[0]["text"] == "sore knees"
     done = shell("nothing 2>&-")
     assert (done.returncode, done.stdout) == (1, b"")

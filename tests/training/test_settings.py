@@ -151,7 +151,7 @@ def test_the_default_encoder_is_the_papers_unless_a_model_is_continued():
 
 def test_what_is_not_given_is_as_in_the_model_to_continue_from(tmp_path):
     settings = make_settings(None, {"from_model": "bundled", "dropout": 0.4})
-    assert (settings.slots, settings.naming, settings.gap_mentions) == (2, "structural", True)
+    assert (settings.slots, settings.naming, settings.gap_mentions) == (3, "structural", True)
     assert (settings.window, settings.overlap, settings.dropout) == (512, 128, 0.4)
     assert settings.labels == ()  # other labels in the data are an error, not left out
     # The settings of a run are a settings file.
@@ -162,7 +162,7 @@ def test_what_is_not_given_is_as_in_the_model_to_continue_from(tmp_path):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"slots": 3}, "bundled: cannot be continued with these settings: slots is 2 in"),
+        ({"slots": 2}, "bundled: cannot be continued with these settings: slots is 3 in"),
         ({"gap_mentions": False}, "gap_mentions is True in the model, not False"),
         ({"arc_weights": True}, "arc_weights is False in the model, not True"),
         (

@@ -212,7 +212,8 @@ class Summary:
             yield document
 
     def __str__(self) -> str:
-        return f"{self.mentions:,} mentions in {self.with_mentions:,} of {self.documents:,} texts"
+        found = "1 mention" if self.mentions == 1 else f"{self.mentions:,} mentions"
+        return f"{found} in {self.with_mentions:,} of {self.documents:,} texts"
 
 
 def chosen_target(target: str, name: str | None) -> tuple[Path, str]:

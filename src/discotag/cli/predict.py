@@ -242,6 +242,8 @@ def predict(
             writer.to_lines(out, settings)
         else:
             writer.to_file(out)
+    if out not in (None, STANDARD):
+        say(f"{out}: {writer.summary}")
     reporter.close(advice="")
 
 
@@ -340,6 +342,7 @@ class _Writer:
         rows: Rows,
     ) -> None:
         self.rows = rows
+        self.summary = Summary()
         self.tagger = tagger
         self.source = source
         self.form = form
@@ -372,16 +375,12 @@ class _Writer:
     def _write(self, documents: Iterator[Document], out: Path) -> None:
         from discotag.corpora import write
 
-        summary = Summary()
         if self.form == PAGE:
-            self._write_page(summary.watch(documents), out)
+            self._write_page(documents, out)
         elif self.form in TABLES:
-            self._write_table(summary.watch(documents), out)
+            self._write_table(documents, out)
         else:
             write(documents, out, self.form)
-            return
-        if out != STANDARD:
-            say(f"{out}: {summary}")
 
     def _write_page(self, documents: Iterator[Document], out: Path) -> None:
         from discotag.corpora.parsing.files import created
@@ -499,7 +498,8 @@ class _Writer:
 
             documents = compared(documents, out, done)
         shown = progress and not is_quiet()
-        return self.tagger.predict(documents, progress=shown, skip=done, **self.options)
+        found = self.tagger.predict(documents, progress=shown, skip=done, **self.options)
+        return self.summary.watch(found)
 
 
 def _draw(documents: Iterable[Document], named: bool, labels: Sequence[str]) -> None:

@@ -132,11 +132,12 @@ def _show(figures: dict[str, Any], out: Path, dev: Path) -> None:
     """Print the figures of all seeds as a table."""
     console = plain_console()
     data = figures["data"]
+    train = data["train"]
     reasons = ", ".join(f"{name} {number}" for name, number in data["reasons"].items())
-    added = f", {data['augmented']} of them made by augmentation" if data["augmented"] else ""
+    added = f" ({data['augmented']} made by augmentation)" if data["augmented"] else ""
     console.print(
-        f"Trained on {data['train']['sentences']} sentences with {data['train']['mentions']} "
-        f"mentions{added}; left out {data['left_out']}{f' ({reasons})' if reasons else ''}."
+        f"Trained on {train['sentences']} sentences{added} with {train['mentions']} mentions; "
+        f"left out {data['left_out']}{f' ({reasons})' if reasons else ''}."
     )
     parts = [part for part in ("dev", "test") if figures[part] is not None]
     table = plain_table(

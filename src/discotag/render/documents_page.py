@@ -265,7 +265,8 @@ def write_page(
 
 def _article(number: int, document: Document, labels: Sequence[str]) -> str:
     """Draw a document as the script of the page does."""
-    name = _name(document) or f"Document {number}"
+    name = _name(document)
+    name = f"Document {number}" if name is None else name
     drawn = "".join(draw_sentence(sentence, labels=labels) for sentence in document.sentences)
     return (
         f'<article tabindex="-1"><h2>{safe(name)}</h2><div class="discotag">{drawn}</div>'
