@@ -508,6 +508,8 @@ def test_what_is_there_is_not_written_over(model, tmp_path):
     assert [each["text"] for each in lines(out.read_text())] == [TEXTS[0]]
     number = len(mentions(lines(out.read_text())[0]))
     assert done.stderr.decode() == f"{out}: {number} mentions in 1 of 1 texts\n"
+    done = discotag("predict", TEXTS[0], "--model", model, "--out", out, "--resume")
+    assert done.stderr.decode() == f"{out}: 1 documents are already done\n"
     done = discotag("predict", "sore arms", "--model", model, "--out", out, "--force")
     assert f"replaced {number} mentions of 1 documents" in done.stderr.decode()
 

@@ -114,7 +114,7 @@ def evaluate(
     ] = False,
     report: Annotated[
         Path | None,
-        typer.Option(help="Write an HTML report to this file: figures, plots, and all errors."),
+        typer.Option(help="Write an HTML report to this file: figures, plots, wrong sentences."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     encoding: EncodingOption = None,

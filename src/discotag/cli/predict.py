@@ -242,7 +242,7 @@ def predict(
             writer.to_lines(out, settings)
         else:
             writer.to_file(out)
-    if out not in (None, STANDARD):
+    if out not in (None, STANDARD) and not resume:  # which says what is already done
         say(f"{out}: {writer.summary}")
     reporter.close(advice="")
 

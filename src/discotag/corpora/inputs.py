@@ -40,7 +40,7 @@ NOT_A_TABLE: Final = (
 
 MAX_TEXT: Final = 4 << 20
 """The largest number of characters of a plain text that is read as one document: about 700,000
-words, which take 300 MB while they are tagged. Longer ones must be read line by line."""
+words. Longer ones must be read line by line."""
 
 
 @dataclass(frozen=True, slots=True)

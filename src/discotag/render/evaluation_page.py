@@ -94,7 +94,7 @@ def _trust(report: Report) -> Iterator[str]:
     yield (
         "<figure>"
         + plot(
-            "Precision and recall for each score to begin with; the table has the numbers",
+            "Precision against recall; the table has the numbers",
             "recall",
             "precision",
             curve=[(each.recall, each.precision) for each in _thinned(points)],
@@ -105,7 +105,7 @@ def _trust(report: Report) -> Iterator[str]:
     yield (
         "<figure>"
         + plot(
-            "The share of mentions that are right against their score; the table has the numbers",
+            "The share of right mentions against their score; the table has the numbers",
             "score",
             "share that is right",
             dots=[(each.scores / each.mentions, each.right / each.mentions, each.mentions)

@@ -137,6 +137,13 @@ def test_a_cell_that_is_equal_to_the_name_is_no_header(tmp_path, wanted):
         read_all(path, text_column=wanted)
 
 
+def test_a_row_of_words_below_the_names_is_no_header(tmp_path):
+    path = tmp_path / "posts.csv"
+    path.write_text("Drug,Comment\nA,Swollen knees\nB,No complaints\n")
+    with pytest.raises(CorpusError, match="no column named 'A'; columns are Drug, Comment"):
+        read_all(path, text_column="A")
+
+
 def test_the_name_of_the_column_finds_names_below_a_wide_title(tmp_path):
     path = tmp_path / "posts.csv"
     path.write_text("Export,of posts,,\n2026,4,,\nPost,Day,Drug,Comment\n3,4,A,Swollen knees\n")
