@@ -117,9 +117,10 @@ def _system(
         }
     if some := [each for each in runs if "decoding" in each]:
         result["recall"] = [each["recall"] for each in some]
+        ways = [each["decoding"] | {"chosen": each["test"]} for each in some]
         result["decoding"] = {
-            name: {part: _mean(run["decoding"][name][part]["f1"] for run in some) for part in PARTS}
-            for name in some[0]["decoding"]
+            name: {part: _mean(way[name][part]["f1"] for way in ways) for part in PARTS}
+            for name in ways[0]
         }
         result["candidates"] = {
             part: _mean(each["candidates"][part] for each in some) for part in some[0]["candidates"]
@@ -258,16 +259,15 @@ def decoding_table(systems: Sequence[dict[str, Any]]) -> Iterator[str]:
     rows = []
     for each in systems:
         if "decoding" in each:
-            chosen = {part: each["test"][part]["mean"] for part in PARTS}
-            found = each["decoding"] | {"chosen": chosen}
+            found = each["decoding"]
             for name, title in DECODINGS.items():
                 values = (f"{100 * found[name][part]:.1f}" for part in PARTS)
-                rows.append(_row(*_titles(each)[:2], title, *values))
+                rows.append(_row(*_titles(each), title, *values))
             shares = [each["candidates"].get(part) for part in PARTS]
             shown = ("–" if share is None else f"{100 * share:.1f}" for share in shares)
-            rows.append(_row(*_titles(each)[:2], "recall of candidates", *shown))
+            rows.append(_row(*_titles(each), "recall of candidates", *shown))
     if rows:
-        yield from _head("corpus", "encoder", "mentions of best", *PARTS)
+        yield from _head("corpus", "encoder", "trained with", "mentions", *PARTS)
         yield from rows
 
 

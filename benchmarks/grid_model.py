@@ -12,6 +12,8 @@ predicted for them; their number is printed.
 
 Files are corpora in any format that discotag reads. The result has the figures on development and
 test data, the seconds of training, the sentences per second of prediction, and the predictions.
+With `--compare MODEL`, the speed of a discotag model on the same test data is measured as well, in
+turns with that of the grid model.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from discotag import Mention, Scheme, Sentence
+from discotag import Document, Mention, Scheme, Sentence, Tagger, load
 from discotag.evaluation import score
 from discotag.model.config import ModelConfig
 from discotag.model.encoder import speed_up
@@ -491,6 +493,7 @@ def train_grid(
     epochs: int = 10,
     batch_size: int = 12,
     learning_rate: float = 1e-5,
+    peer: Tagger | None = None,
 ) -> dict[str, Any]:
     """Train a grid model, and evaluate its best epoch.
 
@@ -504,12 +507,14 @@ def train_grid(
         epochs: The number of epochs.
         batch_size: Sentences per batch.
         learning_rate: The rate of the encoder.
+        peer: A tagger to measure the speed of, in turns with that of the grid model.
 
     Returns:
         `dev` and `test`: precision, recall, F1 and counts of three slices; `best_epoch`, from 1;
         `seconds`: the time of training, with the evaluation of epochs; `sentences_per_second`: the
         speed of prediction on the test data, from words to mentions; `predictions`: the mentions of
-        each test sentence; `losses`: the mean loss of each epoch.
+        each test sentence; `losses`: the mean loss of each epoch; with a peer, `peer`: the
+        sentences per second of the tagger.
 
     Raises:
         ModelError: The encoder cannot be loaded.
@@ -546,6 +551,11 @@ def train_grid(
     seconds = time.perf_counter() - start
     model.load_state_dict(best_weights)
     predictions, speed = measure(model, tokenizer, test, labels)
+    compared: dict[str, float] = {}
+    if peer is not None:
+        compared["peer"] = speed_of(peer, test)
+        speed = max(speed, measure(model, tokenizer, test, labels)[1])
+        compared["peer"] = max(compared["peer"], speed_of(peer, test))
     for name, sentences in (("dev", dev), ("test", test)):
         print_long(encode(tokenizer, sentences), name, "nothing is predicted for them")
     return {
@@ -556,6 +566,7 @@ def train_grid(
         "sentences_per_second": speed,
         "losses": losses,
         "predictions": predictions,
+        **compared,
     }
 
 
@@ -692,6 +703,17 @@ def measure(
     return found, passes * len(sentences) / passed
 
 
+def speed_of(tagger: Tagger, sentences: Sequence[Sentence]) -> float:
+    """Return the number of sentences per second of a tagger, from words to mentions."""
+    documents = [Document((Sentence(each.words),)) for each in sentences]
+    tagger.tag_batch(documents)
+    passes, start = 0, time.perf_counter()
+    while (passed := time.perf_counter() - start) < LEAST_SECONDS:
+        tagger.tag_batch(documents)
+        passes += 1
+    return passes * len(sentences) / passed
+
+
 def main() -> None:
     """Read the corpora, train, and write the result."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -703,6 +725,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--batch-size", type=int, default=12)
     parser.add_argument("--learning-rate", type=float, default=1e-5, help="of the encoder")
+    parser.add_argument("--compare", metavar="MODEL", help="a discotag model, for its speed")
     parser.add_argument("--out", type=Path, required=True, help="the file of the result")
     given = parser.parse_args()
     train, dev, test = (
@@ -718,6 +741,7 @@ def main() -> None:
         epochs=given.epochs,
         batch_size=given.batch_size,
         learning_rate=given.learning_rate,
+        peer=load(given.compare, runtime="torch") if given.compare else None,
     )
     result["predictions"] = [[each.to_dict() for each in found] for found in result["predictions"]]
     given.out.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
@@ -726,6 +750,9 @@ def main() -> None:
         f"discontinuous {100 * result['test']['discontinuous']['f1']:.2f}, "
         f"{result['sentences_per_second']:.0f} sentences per second"
     )
+    if given.compare:
+        ratio = result["peer"] / result["sentences_per_second"]
+        print(f"{given.compare}: {result['peer']:.0f} sentences per second, {ratio:.2f} times")
 
 
 if __name__ == "__main__":

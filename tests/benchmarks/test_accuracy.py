@@ -127,7 +127,7 @@ def test_trainings_end_to_end(tmp_path, monkeypatch, capsys):
         assert f"| psytar | tiny | {name} | 1 |" in out
     best = summary["systems"]["psytar.tiny.best"]
     assert set(best["test"]["all"]["against"]) == {"plain", "grid", "paper"}
-    assert set(best["decoding"]) == {"best_path", "recall_0", "oracle"}
+    assert set(best["decoding"]) == {"best_path", "recall_0", "chosen", "oracle"}
     assert "calibration" not in summary["systems"]["psytar.tiny.grid"]
     assert summary["settings"]["psytar.tiny.plain"]["mention_scorer"] == 0
 
