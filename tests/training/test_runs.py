@@ -168,10 +168,10 @@ def test_a_finished_run_and_other_settings_and_data_get_one_line(place, uninterr
     with pytest.raises(RunError, match="contains a finished run; give another folder"):
         run(sources, _settings(place), uninterrupted, Silent())
     digests = find_digests(sources, _settings(place))
-    claim(tmp_path / "run", _settings(place, learning_rate=1.0), digests, write=True)
-    claim(tmp_path / "run", _settings(place), digests, write=True)  # not begun yet
+    claim(tmp_path / "run", _settings(place, learning_rate=1.0), digests)
+    claim(tmp_path / "run", _settings(place), digests)  # not begun yet
     (tmp_path / "run" / "checkpoints" / "seed-1" / "checkpoint-3").mkdir(parents=True)
-    claim(tmp_path / "run", _settings(place), digests, write=True)
+    claim(tmp_path / "run", _settings(place), digests)
     with pytest.raises(RunError, match=r"other settings \(learning_rate was 0\.005\); give"):
         run(sources, _settings(place, learning_rate=1e-3), tmp_path / "run", Silent())
     other = write_jsonl(SENTENCES[:2], tmp_path / "other.jsonl")
@@ -303,11 +303,11 @@ def test_a_model_that_has_changed_is_other_data(place, tmp_path):
     sources = Sources(place / "train.jsonl", place / "train.jsonl")
     settings = make_settings(None, {"from_model": str(tmp_path / "model"), "num_train_epochs": 1})
     out = tmp_path / "run"
-    claim(out, settings, find_digests(sources, settings), write=True)
+    claim(out, settings, find_digests(sources, settings))
     (out / "checkpoints" / "seed-1" / "checkpoint-3").mkdir(parents=True)
-    claim(out, settings, find_digests(sources, settings), write=True)
+    claim(out, settings, find_digests(sources, settings))
     (tmp_path / "model" / "README.md").write_text("said otherwise")  # changes no training
-    claim(out, settings, find_digests(sources, settings), write=True)
+    claim(out, settings, find_digests(sources, settings))
     tokenizer = tmp_path / "model" / "tokenizer.json"
     tokenizer.write_text(tokenizer.read_text() + " ")
     with pytest.raises(RunError, match=r"contains a run with other data \(from_model\)"):

@@ -26,7 +26,7 @@ from discotag.cli import (
     train,
 )
 from discotag.cli.commands import HELP_NAMES, Group, register
-from discotag.cli.messages import Interrupted, fail, set_verbosity
+from discotag.cli.messages import Interrupted, fail, set_silent, set_verbosity
 from discotag.errors import DiscotagError
 
 INTERRUPTED: Final = 130
@@ -96,6 +96,8 @@ def main() -> NoReturn:
     """Run the command line and exit; bad input ends in one line on stderr and status 1 or 2."""
     _open_standard_streams()
     set_verbosity()
+    if os.environ.get("LOCAL_RANK", "0") != "0":  # torchrun started it several times
+        set_silent()
     sys.exit(_run())
 
 

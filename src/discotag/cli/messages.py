@@ -41,6 +41,11 @@ def set_verbosity(*, verbose: bool = False, quiet: bool = False) -> None:
     _logger.setLevel(logging.ERROR if quiet else logging.INFO if verbose else NOTICE)
 
 
+def set_silent() -> None:
+    """Show nothing, not even errors: another process of the same command speaks for all of them."""
+    _logger.setLevel(logging.CRITICAL + 1)
+
+
 def is_quiet() -> bool:
     """Return whether only errors are to be shown."""
     return not _logger.isEnabledFor(NOTICE)

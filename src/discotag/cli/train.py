@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from discotag.cli.messages import Interrupted
+from discotag.cli.messages import Interrupted, set_silent, set_verbosity
 from discotag.cli.options import plain_console, plain_table
 from discotag.cli.setting_options import takes_settings
 from discotag.corpora import read
@@ -88,14 +88,23 @@ def train(
     """
     try:
         settings = make_settings(config, options, preset)
+        from discotag.training.processes import EndedElsewhereError, is_first
         from discotag.training.progress import listener
         from discotag.training.runs import run
     except ModuleNotFoundError as error:
         raise DiscotagError(f"training needs {error.name}: pip install 'discotag[train]'") from None
 
     sources = Sources(train, dev, test, tuple(teachers or ()), tuple(unlabelled or ()))
+    if not is_first():
+        set_silent()
     try:
         figures = run(sources, settings, out, listener())
+    except EndedElsewhereError:
+        set_silent()
+        raise
+    except DiscotagError:
+        set_verbosity()
+        raise
     except KeyboardInterrupt:
         raise Interrupted(
             f"stopped; the same command continues from the last checkpoint in {out}"

@@ -24,8 +24,12 @@ class JobError(DiscotagError):
 
 
 @contextmanager
-def locked(out: Path) -> Iterator[None]:
+def locked(out: Path, *, patience: float = 0) -> Iterator[None]:
     """Keep other processes from writing the same output.
+
+    Args:
+        out: The output.
+        patience: Seconds to wait for another process that is writing it.
 
     Raises:
         JobError: Another process is writing the output, or it cannot be written.
@@ -33,7 +37,7 @@ def locked(out: Path) -> Iterator[None]:
     path = _beside(out, "lock")
     if not path.parent.is_dir():
         raise JobError(f"{out}: the folder {path.parent} does not exist")
-    lock = FileLock(path, blocking=False)
+    lock = FileLock(path, timeout=patience)
     try:
         lock.acquire()
     except Timeout:

@@ -16,6 +16,7 @@ from discotag.model.network import Network
 from discotag.prediction.regions import Judged, Options
 from discotag.training.epochs import merit_of
 from discotag.training.evaluation import make_tagger, to_dict
+from discotag.training.processes import divide
 
 RECALLS: Final = (0.0, -0.5, 0.5, -1.0, 1.0, -1.5, 1.5)
 """The values of `recall` that are tried, the ones to prefer first."""
@@ -36,13 +37,13 @@ def calibrated(network: Network, dev: Sequence[Sentence], *, bf16: bool = False)
     tagger.config = config
     chances, odds, right = list[float](), list[float](), list[bool]()
     if network.scorer is None:
-        documents = tagger.tag_batch([Document((Sentence(each.words),)) for each in dev])
+        documents = divide([Document((Sentence(each.words),)) for each in dev], tagger.tag_batch)
         for sentence, document in zip(dev, documents, strict=True):
             for mention in document.sentences[0].mentions:
                 chances.append(mention.score or 0.0)
                 right.append(mention in sentence.mentions)
     else:
-        judged = tagger.options(dev)
+        judged = divide(dev, tagger.options)
         config = replace(config, recall=best_recall(dev, judged))
         for sentence, regions in zip(dev, judged, strict=True):
             for options, own in regions:

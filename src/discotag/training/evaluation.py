@@ -9,6 +9,7 @@ from discotag.mentions import Document, Mention, Sentence
 from discotag.model.network import Network
 from discotag.prediction.runtimes import TorchRuntime
 from discotag.prediction.tagger import Tagger
+from discotag.training.processes import divide
 
 
 def make_tagger(network: Network, *, bf16: bool = False) -> Tagger:
@@ -21,15 +22,20 @@ def make_tagger(network: Network, *, bf16: bool = False) -> Tagger:
 def predict(
     network: Network, sentences: Sequence[Sentence], *, bf16: bool = False
 ) -> list[frozenset[Mention]]:
-    """Return the mentions that a `Tagger` finds in each sentence."""
-    documents = [Document((Sentence(each.words),)) for each in sentences]
+    """Return the mentions that a `Tagger` finds in each sentence; processes divide the work."""
+    tagger = make_tagger(network, bf16=bf16)
+
+    def find(part: Sequence[Sentence]) -> list[frozenset[Mention]]:
+        documents = [Document((Sentence(each.words),)) for each in part]
+        found = tagger.tag_batch(documents, probabilities=False)
+        return [frozenset(document.sentences[0].mentions) for document in found]
+
     training = network.training
     network.eval()  # once, not for each batch
     try:
-        found = make_tagger(network, bf16=bf16).tag_batch(documents, probabilities=False)
+        return divide(sentences, find)
     finally:
         network.train(training)
-    return [frozenset(document.sentences[0].mentions) for document in found]
 
 
 def evaluate(network: Network, sentences: Sequence[Sentence], *, bf16: bool = False) -> Scores:

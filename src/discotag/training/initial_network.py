@@ -10,7 +10,7 @@ from transformers.utils import logging
 
 from discotag.model.config import ModelConfig
 from discotag.model.encoder import speed_up
-from discotag.model.files import find_model, read_config
+from discotag.model.files import ENCODER_NAME, find_folder, find_model, read_config
 from discotag.model.network import Network
 from discotag.scheme import Scheme
 from discotag.training.settings import Settings, check_continues
@@ -27,6 +27,11 @@ def find_continued(settings: Settings) -> ModelConfig | None:
     config = read_config(find_model(settings.from_model))[1]
     check_continues(settings, config)
     return config
+
+
+def is_on_hub(settings: Settings) -> bool:
+    """Return whether the encoder is downloaded when the network is made, if it is not cached."""
+    return not settings.from_model and find_folder(settings.encoder, ENCODER_NAME) is None
 
 
 def make_network(settings: Settings, scheme: Scheme, seed: int) -> Network:

@@ -14,6 +14,7 @@ import yaml
 from discotag.corpora.jobs import locked
 from discotag.errors import DiscotagError
 from discotag.training.checkpoints import PART, write_json, write_text
+from discotag.training.processes import is_launched
 from discotag.training.settings import Settings
 
 SETTINGS: Final = "settings.yaml"
@@ -32,6 +33,10 @@ WEIGHTS_IN_CHECKPOINT: Final = 3
 
 BYTES_OF_WEIGHT: Final = 4
 
+LEASE: Final = 120.0
+"""Seconds that a process waits for the lock of a folder if it may replace another one. A file
+server keeps the locks of a lost machine for a while; by default, those for NFS do so for 90."""
+
 
 class RunError(DiscotagError):
     """A run folder that cannot be used."""
@@ -49,20 +54,17 @@ def locked_folder(out: Path) -> Iterator[None]:
         out.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RunError(f"{out}: cannot be written to: {error.strerror}") from None
-    with locked(out):
+    with locked(out, patience=LEASE if is_launched() else 0):
         yield
 
 
-def claim(
-    out: Path, settings: Settings, digests: Mapping[str, Sequence[str]], *, write: bool
-) -> None:
+def claim(out: Path, settings: Settings, digests: Mapping[str, Sequence[str]]) -> None:
     """Make the folder of a run, or check that the same run was begun in it.
 
     Args:
         out: The folder.
         settings: The settings of the run.
         digests: The hashes of its data.
-        write: Whether to write settings and hashes into the folder, or only to check.
 
     Raises:
         RunError: The folder contains a finished run, another run or other files, or cannot be
@@ -73,14 +75,12 @@ def claim(
     begun = any((out / CHECKPOINTS).glob("*/*"))  # before that, other settings lose nothing
     if begun and (out / SOURCES).exists():
         _check_same(out, settings, digests)
-    elif write and out.is_dir() and not (out / SOURCES).exists():
+    elif out.is_dir() and not (out / SOURCES).exists():
         ours = {SETTINGS, f"{SETTINGS}{PART}", f"{SOURCES}{PART}"}
         if any(path.name not in ours for path in out.iterdir()):
             raise RunError(
                 f"{out}: contains files that are not of a run; give another folder with --out"
             )
-    if not write:
-        return
     try:
         out.mkdir(parents=True, exist_ok=True)
         text = yaml.safe_dump(settings.to_dict(), sort_keys=False, allow_unicode=True)

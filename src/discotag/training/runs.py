@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic
@@ -20,10 +20,19 @@ from discotag.training.data import count, read_lexicon, write_left_out
 from discotag.training.epochs import best_of, merit_of
 from discotag.training.evaluation import evaluate, to_dict
 from discotag.training.examples import make_examples
-from discotag.training.initial_network import find_continued, make_network
+from discotag.training.initial_network import find_continued, is_on_hub, make_network
 from discotag.training.plot import plot_curves
 from discotag.training.preparation import Data, ask_teachers, prepare
-from discotag.training.progress import Listener
+from discotag.training.processes import (
+    check_same,
+    in_turns,
+    is_first,
+    is_first_here,
+    joined,
+    share,
+    was_restarted,
+)
+from discotag.training.progress import Listener, Silent
 from discotag.training.run_folder import (
     CHECKPOINTS,
     CURVE,
@@ -45,8 +54,8 @@ from discotag.training.trainer import fit, uses_bf16
 def run(sources: Sources, settings: Settings, out: Path, listener: Listener) -> dict[str, Any]:
     """Train, and leave the best model with its figures in the folder `out`.
 
-    A run that was interrupted is continued. Under `torchrun` each process calls this; the first
-    one writes.
+    A run that was interrupted is continued, also by another number of processes. Each process that
+    a launcher such as `torchrun` has started calls this; the first one writes the folder.
 
     Args:
         sources: The files to read.
@@ -60,35 +69,40 @@ def run(sources: Sources, settings: Settings, out: Path, listener: Listener) -> 
     Raises:
         RunError: The folder contains another run or a finished one, or cannot be written to.
         InputError: The data or the encoder cannot be used.
+        ProcessError: Another process was lost, or has ended with an error.
     """
-    if os.environ.get("RANK", "0") != "0":
-        return _run(sources, settings, out, listener, main=False)
-    with locked_folder(out):
-        return _run(sources, settings, out, listener, main=True)
+    with joined():
+        if not is_first():
+            return _run(sources, settings, out, Silent())
+        with locked_folder(out):
+            return _run(sources, settings, out, listener)
 
 
-def _run(
-    sources: Sources, settings: Settings, out: Path, listener: Listener, *, main: bool
-) -> dict[str, Any]:
-    continued = find_continued(settings)
+def _run(sources: Sources, settings: Settings, out: Path, listener: Listener) -> dict[str, Any]:
+    if was_restarted() and share((out / FIGURES).exists()):
+        return _read_json(out / FIGURES) if is_first() else {}  # lost after the end of the run
+    continued = in_turns(lambda: find_continued(settings))
     if settings.lexicon:
         read_lexicon(settings.lexicon)  # raises also where it is not needed: it may be a mistake
-    claim(out, settings, find_digests(sources, settings), write=main)
-    # Looked for at once: the first process removes these folders when all seeds are done.
+    digests = in_turns(lambda: find_digests(sources, settings) if is_first_here() else {})
+    check_same(digests)
+    # What other machines see of a shared folder may be older, so only the first process looks.
+    if is_first():
+        claim(out, settings, digests)
     folders = {
         seed: out / CHECKPOINTS / f"seed-{seed}"
         for seed in range(settings.seed, settings.seed + settings.num_seeds)
     }
-    pending = {seed: each for seed, each in folders.items() if not (each / RESULT).exists()}
+    pending = share([seed for seed, each in folders.items() if not (each / RESULT).exists()])
     data = prepare(sources, settings, continued)
-    if main:
+    if is_first():
         write_left_out(data.chosen.left_out, out / LEFT_OUT)
     if pending:
         data = ask_teachers(data, sources, settings)
     try:
-        for seed, folder in pending.items():
-            _train_seed(seed, folder, settings, data, listener, out, main)
-        if not main:
+        for seed in pending:
+            _train_seed(seed, folders[seed], settings, data, listener, out)
+        if not is_first():
             return {}
         return _finish(out, list(folders.values()), sources, settings, data)
     except OSError as error:
@@ -106,12 +120,12 @@ def _train_seed(
     data: Data,
     listener: Listener,
     out: Path,
-    main: bool,
 ) -> None:
     """Train with one seed, and leave its model and its result in a folder."""
     started = monotonic()
-    network = make_network(settings, data.chosen.scheme, seed)
-    if main:
+    make = partial(make_network, settings, data.chosen.scheme, seed)
+    network = in_turns(make) if is_on_hub(settings) else make()
+    if is_first():
         check_room(out, sum(each.numel() for each in network.parameters()), settings.num_seeds)
         folder.mkdir(parents=True, exist_ok=True)
     examples = make_examples(
@@ -127,20 +141,21 @@ def _train_seed(
         logs=out / LOGS / folder.name,
         listener=listener,
     )
-    if not main:
+    # Not the figures of the epoch: `recall` was set afterwards.
+    dev, test = (
+        None if each is None else to_dict(evaluate(network, each, bf16=uses_bf16(settings)))
+        for each in (data.dev, data.test)
+    )
+    if not is_first():
         return
-    best = best_of(epochs)
     result = {
         "seed": seed,
-        "best_epoch": best.number,
-        # Not those of the epoch: `recall` was set afterwards.
-        "dev": to_dict(evaluate(network, data.dev, bf16=uses_bf16(settings))),
-        "test": None,
+        "best_epoch": best_of(epochs).number,
+        "dev": dev,
+        "test": test,
         "epochs": [epoch.to_dict() for epoch in epochs],
         "seconds": round(monotonic() - started, 1),
     }
-    if data.test is not None:
-        result["test"] = to_dict(evaluate(network, data.test, bf16=uses_bf16(settings)))
     with writing(folder / MODEL):
         network.save_pretrained(folder / MODEL)
     flushed(folder / MODEL)
@@ -156,7 +171,7 @@ def _finish(
     out: Path, folders: Sequence[Path], sources: Sources, settings: Settings, data: Data
 ) -> dict[str, Any]:
     """Choose the best seed, write its model, the curve and the figures, and return the figures."""
-    seeds = [json.loads((each / RESULT).read_text(encoding="utf-8")) for each in folders]
+    seeds = [_read_json(each / RESULT) for each in folders]
     best = max(seeds, key=lambda result: merit_of(result["dev"]))
     left_out = data.chosen.left_out
     figures = {
@@ -209,6 +224,11 @@ def _write_model(source: Path, target: Path, result: Mapping[str, Any], data: st
     flushed(part)
     shutil.rmtree(target, ignore_errors=True)
     part.rename(target)
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
 
 
 def over_seeds(figures: Sequence[Mapping[str, Mapping[str, float]]]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from discotag.prediction.loading import load
 from discotag.prediction.tagger import Tagger
 from discotag.scheme import Scheme
 from discotag.training.batching import Lesson
+from discotag.training.processes import divide
 
 
 def teach(
@@ -47,11 +49,12 @@ def teach(
                 f"{model}: a teacher must have the scheme of the student, {scheme}, but has "
                 f"{tagger.scheme}"
             )
-        for total, table in zip(sums, tagger.marginals(sentences), strict=True):
+        for total, table in zip(sums, divide(sentences, tagger.marginals), strict=True):
             total += table
         if mentions:
-            for known, found in zip(chances, _mentions(tagger, sentences), strict=True):
-                known.update(found)
+            found = divide(sentences, partial(_mentions, tagger))
+            for known, new in zip(chances, found, strict=True):
+                known.update(new)
     return [
         Lesson(
             (table / len(models)).astype(np.float16),

@@ -5,7 +5,6 @@ Everything that configures that trainer, or works around how it does something, 
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -37,6 +36,7 @@ from discotag.training.callbacks import (
 from discotag.training.epochs import Epoch, as_metrics, best_of, merit_of, read_epochs
 from discotag.training.evaluation import evaluate, to_dict
 from discotag.training.losses import Learner, make_terms
+from discotag.training.processes import is_launched, share
 from discotag.training.progress import Listener
 from discotag.training.settings import Precision, Settings
 
@@ -173,7 +173,6 @@ def _arguments(settings: Settings, seed: int, folder: Path, resumable: bool) -> 
                 f"report_to: {name} is unknown or not installed; available are {', '.join(known)}"
             )
     on_cpu = not torch.cuda.is_available()
-    several = int(os.environ.get("WORLD_SIZE", "1")) > 1  # set by torchrun
     arguments = TrainingArguments(
         output_dir=str(folder),
         num_train_epochs=settings.num_train_epochs,
@@ -185,7 +184,9 @@ def _arguments(settings: Settings, seed: int, folder: Path, resumable: bool) -> 
         optim="adamw_torch_fused",
         bf16=uses_bf16(settings),
         use_cpu=on_cpu,
-        ddp_backend="gloo" if on_cpu and several else None,
+        ddp_backend="gloo" if on_cpu and is_launched() else None,
+        ddp_find_unused_parameters=False,
+        ddp_broadcast_buffers=False,  # they are constants
         seed=seed,
         eval_strategy="epoch",
         logging_strategy="epoch",
@@ -249,13 +250,14 @@ class TaggerTrainer(Trainer):
 
     def fit(self) -> list[Epoch]:
         """Train from the start or from the last checkpoint, and load the best weights."""
-        last = None
+        last, done = None, list[Epoch]()
         if self.folder is not None:
             if self.is_world_process_zero():
                 checkpoints.remove_incomplete(self.folder)
-            self.accelerator.wait_for_everyone()
-            last = checkpoints.last_complete(self.folder)
-        done = [] if last is None else read_epochs(checkpoints.history(last))
+                last = checkpoints.last_complete(self.folder)
+                done = [] if last is None else read_epochs(checkpoints.history(last))
+            # Other machines may not see yet what is new in a shared folder.
+            last, done = share((last, done))
         if len(done) < self.args.num_train_epochs:
             self.train(resume_from_checkpoint=None if last is None else str(last))
             done = read_epochs(self.state.log_history)
@@ -263,7 +265,6 @@ class TaggerTrainer(Trainer):
             self.network.to(self.args.device)
         self._load_best(best_of(done))
         self.network.config = calibrated(self.network, self.dev, bf16=self.args.bf16)
-        self.accelerator.wait_for_everyone()
         return done
 
     def _load_best(self, best: Epoch) -> None:
@@ -307,6 +308,23 @@ class TaggerTrainer(Trainer):
             groups = [{"params": encoder}, {"params": head, "lr": self.head_learning_rate}]
             self.optimizer = kind(groups, **options)
         return self.optimizer
+
+    def _wrap_model(self, *arguments: Any, **named: Any) -> Any:
+        """Let processes find out once which parameters are used, not in each step.
+
+        Encoders may have parameters that are not used, such as those for the global attention of
+        Longformer.
+        """
+        model = super()._wrap_model(*arguments, **named)
+        if self.accelerator.ddp_handler is not None:
+            self.accelerator.ddp_handler.static_graph = True
+        return model
+
+    def _save_rng_state(self, output_dir: str) -> None:
+        """Save nothing: `Loader` sets the random state of each epoch, for any number of processes.
+
+        Each process would write a file here, and the first one would not wait for the others.
+        """
 
     def _save_checkpoint(self, *arguments: Any, **named: Any) -> None:
         with checkpoints.writing(self.folder or Path()):
