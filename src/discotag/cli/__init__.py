@@ -6,6 +6,7 @@ import errno
 import os
 import sys
 from io import RawIOBase, TextIOWrapper
+from time import sleep
 from typing import Annotated, Any, Final, NoReturn, TextIO
 
 import typer
@@ -31,6 +32,10 @@ from discotag.errors import DiscotagError
 
 INTERRUPTED: Final = 130
 """The exit status after Ctrl-C, by convention."""
+
+FIRST_SAY: Final = 1.0
+"""Seconds before a failed process ends if it leaves the message to the first one on its machine:
+when one process fails, torchrun ends the others."""
 
 app = typer.Typer(
     cls=Group,
@@ -96,9 +101,13 @@ def main() -> NoReturn:
     """Run the command line and exit; bad input ends in one line on stderr and status 1 or 2."""
     _open_standard_streams()
     set_verbosity()
-    if os.environ.get("LOCAL_RANK", "0") != "0":  # torchrun started it several times
+    one_of_several = os.environ.get("LOCAL_RANK", "0") != "0"  # set by torchrun
+    if one_of_several:
         set_silent()
-    sys.exit(_run())
+    status = _run()
+    if status and one_of_several:
+        sleep(FIRST_SAY)
+    sys.exit(status)
 
 
 def _run() -> int:

@@ -12,10 +12,12 @@ from contextlib import contextmanager
 from datetime import timedelta
 from time import sleep
 from typing import Any, Final, TypeVar
+from uuid import uuid4
 
 import torch
 from torch import distributed
-from torch.distributed.distributed_c10d import _get_default_store
+from torch.distributed.distributed_c10d import PrefixStore, Store, _get_default_store
+from torch.distributed.rendezvous import rendezvous
 
 from discotag.errors import DiscotagError, InputError, one_line
 
@@ -28,6 +30,9 @@ noticed at once; this is for a machine or a network that stops without a word.""
 
 FIRST_SAY: Final = 1.0
 """Seconds that the other processes give the first one to report an error that all of them have."""
+
+BETWEEN_LOOKS: Final = 0.05
+"""Seconds between two looks of the first process for the others, when they form a group."""
 
 ENDED: Final = "discotag/ended_by"
 
@@ -85,7 +90,15 @@ def joined() -> Iterator[None]:
     if on_gpu:
         torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")) % torch.cuda.device_count())
     try:
-        distributed.init_process_group(backend, timeout=TIMEOUT)
+        store, rank, world = next(rendezvous("env://", timeout=TIMEOUT))
+        name = _agree_on_name(store, rank, world)
+        distributed.init_process_group(
+            backend,
+            timeout=TIMEOUT,
+            store=PrefixStore(name, store),
+            rank=rank,
+            world_size=world,
+        )
     except RuntimeError as error:
         raise LostProcessError(
             f"the processes of the training do not find each other: {one_line(error)}"
@@ -99,7 +112,7 @@ def joined() -> Iterator[None]:
         if _is_of_connection(error):
             raise LostProcessError(
                 "another process of the training was lost; the same command continues from the "
-                f"last checkpoint ({one_line(error)})"
+                "last checkpoint"
             ) from None
         raise
     distributed.destroy_process_group()
@@ -175,6 +188,28 @@ def check_same(values: dict[str, Any]) -> None:
                 f"{', '.join(other)}: the data on {host} are not those on {first}; all machines "
                 "must read the same files, for example from shared storage"
             )
+
+
+def _agree_on_name(store: Store, rank: int, world: int) -> str:
+    """Return a name for the group that no other group in the store has.
+
+    After a restart, the store may still have what earlier processes wrote, such as their addresses:
+    the agents of PyTorch 2.13 keep it. So each process draws a number. The first one offers its own
+    as the name until all have confirmed it; the others take only an answer to theirs.
+    """
+    mine = uuid4().hex
+    if rank:
+        store.set(f"discotag/hello/{rank}", mine)
+        name: str = store.get(f"discotag/welcome/{mine}").decode()
+        store.set(f"discotag/{name}/{rank}", "")
+        return name
+    missing = set(range(1, world))
+    while missing:
+        for other in missing:
+            store.set(f"discotag/welcome/{store.get(f'discotag/hello/{other}').decode()}", mine)
+        sleep(BETWEEN_LOOKS)
+        missing = {other for other in missing if not store.check([f"discotag/{mine}/{other}"])}
+    return mine
 
 
 def _check_gpus() -> None:

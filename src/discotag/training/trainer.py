@@ -186,7 +186,6 @@ def _arguments(settings: Settings, seed: int, folder: Path, resumable: bool) -> 
         use_cpu=on_cpu,
         ddp_backend="gloo" if on_cpu and is_launched() else None,
         ddp_find_unused_parameters=False,
-        ddp_broadcast_buffers=False,  # they are constants
         seed=seed,
         eval_strategy="epoch",
         logging_strategy="epoch",
