@@ -19,20 +19,30 @@ def steady():
     MentionScorer.__init__.__defaults__ = (0.0,)
 
 
+def steady_with(variables):
+    """Set the variables of another launcher, as far as they do not say which process this is."""
+    steady()
+    os.environ.update({k: v for k, v in variables.items() if k.startswith("ACCELERATE_")})
+
+
 def restarts():
     """Return how often the processes were restarted."""
     return int(os.environ["TORCHELASTIC_RESTART_COUNT"])
 
 
 def at_step(rank, step, what):
-    """Let something happen in a process after a step, unless it has been restarted."""
+    """Let something happen after a step in one process or, with None, in all that this prepares.
+
+    Nothing happens in processes that have been restarted.
+    """
     from discotag.training.callbacks import ProgressCallback
 
     real = ProgressCallback.on_step_end
 
     def on_step_end(self, args, state, control, **named):
         real(self, args, state, control, **named)
-        if (int(os.environ["RANK"]), state.global_step, restarts()) == (rank, step, 0):
+        is_meant = rank is None or int(os.environ["RANK"]) == rank
+        if is_meant and state.global_step == step and restarts() == 0:
             what()
 
     ProgressCallback.on_step_end = on_step_end
@@ -86,18 +96,6 @@ def lose_two(step):
     at_step(1, step, kill_process)
     if restarts() == 1:
         train._write_report = lambda *_: kill_process()
-
-
-def fail_in_rank_1():
-    """Raise an error that only one process has."""
-    from discotag.errors import InputError
-    from discotag.training import runs
-
-    def prepare(*_):
-        raise InputError("train.jsonl: cannot be read on this machine")
-
-    if os.environ["RANK"] == "1":
-        runs.prepare = prepare
 
 
 def other_files_in_rank_1():

@@ -9,7 +9,8 @@ import os
 import signal
 import socket
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
+from time import sleep
 
 PRELOADED = [
     "discotag.cli",
@@ -21,7 +22,7 @@ PRELOADED = [
     "transformers.models.bert.modeling_bert",
     "typer._adapters",
 ]
-BRISK = {"last_call_timeout": 1, "keep_alive_interval": 1, "keep_alive_max_attempt": 3}
+BRISK = {"last_call_timeout": 4, "keep_alive_interval": 1, "keep_alive_max_attempt": 3}
 """How long agents wait for each other, in seconds; by default they wait for a minute."""
 
 
@@ -29,6 +30,15 @@ def free_port():
     with closing(socket.socket()) as found:
         found.bind(("127.0.0.1", 0))
         return found.getsockname()[1]
+
+
+def wait_for(port):
+    """Wait until a machine listens on a port."""
+    for _ in range(600):
+        with suppress(OSError), closing(socket.create_connection(("127.0.0.1", port))):
+            return
+        sleep(0.1)
+    raise TimeoutError
 
 
 class Machine:
@@ -72,6 +82,8 @@ def _agent(log, arguments, processes, port, machines, restarts, before):
 
     os.setsid()  # a machine can be killed as a whole
     os.environ["OMP_NUM_THREADS"] = "1"
+    if machines != (1, 1):  # as in the guide
+        os.environ["TORCH_DISABLE_SHARE_RDZV_TCP_STORE"] = "1"
     file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     for number in (1, 2):
         os.dup2(file, number)

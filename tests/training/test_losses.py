@@ -254,3 +254,17 @@ def test_sentences_with_discontinuous_mentions_weigh_more(encoder):
     for each in SENTENCES:
         factor = 5 if any(mention.discontinuous for mention in each.mentions) else 1
         assert loss(each, 5.0) == pytest.approx(factor * loss(each, 1.0), rel=1e-5)
+
+
+@pytest.mark.parametrize("options", [{}, {"mention_scorer": 0}, {"arc_weights": True}])
+def test_every_parameter_has_a_gradient_even_without_a_mention_or_a_candidate(encoder, options):
+    """Otherwise, processes that train together would wait for the others' gradients in vain."""
+    settings = Settings(encoder=str(encoder), **options)
+    network = make_network(settings, settings.scheme(("ADR",)), 1)
+    with torch.no_grad():
+        network.linear.bias[0] = 1000.0  # all words are outside of mentions, whatever the noise
+    examples = make_examples(network, [sentence("the sleep was in my arms")], settings)
+    learner = Learner(network, make_terms(settings, network, taught=False))
+    (batch,) = Loader(examples, 1, seed=1)
+    learner(**batch)["loss"].backward()
+    assert all(each.grad is not None for each in learner.parameters())

@@ -3,7 +3,6 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -77,9 +76,9 @@ def _weights(out):
     return (out / "model" / "model.safetensors").read_bytes()
 
 
-def _start(place, out, settings, *launcher):
+def _start(place, out, settings, program):
     arguments = [str(place / "train.jsonl"), str(out), json.dumps(settings.to_dict())]
-    command = [sys.executable, *(launcher or ("-c", PROGRAM)), *arguments]
+    command = [sys.executable, "-c", program, *arguments]
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
 
 
@@ -138,7 +137,7 @@ def test_killed_at_a_moment_it_goes_on_to_the_same_weights(
     place, tmp_path, uninterrupted, moment, checkpoint
 ):
     out, settings = tmp_path / "killed", _settings(place)
-    process = _start(place, out, settings, "-c", KILL.format(*moment.split()) + PROGRAM)
+    process = _start(place, out, settings, KILL.format(*moment.split()) + PROGRAM)
     _, errors = process.communicate()
     assert process.returncode == -signal.SIGKILL, errors
     last = last_complete(out / "checkpoints" / "seed-1")
@@ -373,24 +372,6 @@ def test_killed_at_the_very_end_it_trains_nothing_again(place, tmp_path, monkeyp
     figures = run(sources, settings, tmp_path / "run", Silent())
     assert figures["best_seed"] == 1
     assert _weights(tmp_path / "run") == before
-
-
-def test_two_processes_have_the_loss_curve_of_one(place, tmp_path):
-    # The candidates of the mention scorer are drawn at random, in each process others.
-    settings = _settings(place, dropout=0.0, num_train_epochs=6, mention_scorer=0)
-    sources = Sources(place / "train.jsonl", place / "train.jsonl")
-    alone = run(sources, settings, tmp_path / "one", Silent())
-    program = tmp_path / "program.py"
-    program.write_text(PROGRAM)
-    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", program]
-    process = _start(place, tmp_path / "two", settings, *map(str, launcher))
-    _, errors = process.communicate()
-    assert process.returncode == 0, errors
-    together = json.loads((Path(tmp_path) / "two" / "figures.json").read_text())
-    curves = [
-        [epoch["loss"] for epoch in figures["seeds"][0]["epochs"]] for figures in (alone, together)
-    ]
-    assert curves[1] == pytest.approx(curves[0], rel=1e-4)
 
 
 def test_a_run_folder_has_one_writer(tmp_path):
