@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from discotag import cli
 from discotag.cli import messages
 
 COMMANDS = [
@@ -98,3 +99,15 @@ def test_how_much_is_said(lines):
     assert lines() == every[1:]
     assert lines(quiet=True) == every[3:]
     assert lines(quiet=True, verbose=True) == every[3:]
+
+
+@pytest.mark.parametrize(("rank", "lines"), [("0", 1), ("1", 0)])
+def test_of_several_processes_on_a_machine_one_speaks(rank, lines, monkeypatch, capsys):
+    monkeypatch.setenv("LOCAL_RANK", rank)
+    monkeypatch.setattr(cli, "FIRST_SAY", 0)
+    monkeypatch.setattr(sys, "argv", ["discotag", "train", "--nonsense"])
+    with pytest.raises(SystemExit) as caught:
+        cli.main()
+    messages.set_verbosity()
+    assert caught.value.code == 2
+    assert len(capsys.readouterr().err.splitlines()) == lines

@@ -1,5 +1,7 @@
 """Jobs that write one output: locks, records, and going on."""
 
+from threading import Timer
+
 import pytest
 
 from discotag.corpora.formats.jsonl import to_line
@@ -29,6 +31,18 @@ def test_a_lock_ends_with_its_process(tmp_path):
         other.wait()
     with locked(out):
         pass
+
+
+def test_a_patient_process_waits_for_the_lock(tmp_path):
+    out = tmp_path / "out.jsonl"
+    with held(out) as other:
+        with pytest.raises(JobError, match="another process"), locked(out, patience=0.1):
+            pass
+        timer = Timer(0.3, other.kill)
+        timer.start()
+        with locked(out, patience=30):
+            assert other.wait(30) != 0
+        timer.join()
 
 
 def test_no_place_to_write(tmp_path):

@@ -13,7 +13,10 @@ import pytest
 import torch
 
 import disturbances
+from discotag.errors import InputError
+from discotag.training import processes
 from discotag.training.checkpoints import last_complete
+from discotag.training.initial_network import is_on_hub
 from discotag.training.progress import Silent
 from discotag.training.runs import run
 from discotag.training.settings import Settings
@@ -317,3 +320,33 @@ def test_torchrun_launches_as_in_the_guide():
     assert config.nproc_per_node == 4
     assert program == sys.executable
     assert given == ["-u", "-m", "discotag", "train", "train.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("rank", "local_rank", "waits"), [("0", "0", 0), ("4", "0", 1), ("1", "1", 2), ("5", "1", 2)]
+)
+def test_downloads_are_made_in_turns(monkeypatch, rank, local_rank, waits):
+    done = []
+    monkeypatch.setenv("RANK", rank)
+    monkeypatch.setenv("LOCAL_RANK", local_rank)
+    monkeypatch.setattr(processes, "gather", done.append)  # waits for the others
+    assert processes.in_turns(lambda: done.append("mine") or "made") == "made"
+    assert done.index("mine") == waits
+    assert len(done) == 4
+
+
+def test_encoders_are_on_the_hub_unless_they_are_folders(place):
+    assert is_on_hub(Settings())
+    assert not is_on_hub(Settings(encoder=str(place / "encoder")))
+    assert not is_on_hub(Settings(from_model="bundled"))
+
+
+@pytest.mark.parametrize(("gpus", "refused"), [(0, False), (1, True), (2, False)])
+def test_each_process_has_a_gpu(monkeypatch, gpus, refused):
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
+    if refused:
+        with pytest.raises(InputError, match="2 or more processes were started, but the num"):
+            processes._check_gpus()
+    else:
+        processes._check_gpus()

@@ -10,7 +10,7 @@ import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
-from time import sleep
+from time import monotonic, sleep
 from typing import Any, Final, TypeVar
 from uuid import uuid4
 
@@ -204,7 +204,10 @@ def _agree_on_name(store: Store, rank: int, world: int) -> str:
         store.set(f"discotag/{name}/{rank}", "")
         return name
     missing = set(range(1, world))
+    deadline = monotonic() + TIMEOUT.total_seconds()
     while missing:
+        if monotonic() > deadline:
+            raise RuntimeError(f"no word from processes {', '.join(map(str, sorted(missing)))}")
         for other in missing:
             store.set(f"discotag/welcome/{store.get(f'discotag/hello/{other}').decode()}", mine)
         sleep(BETWEEN_LOOKS)
@@ -218,8 +221,8 @@ def _check_gpus() -> None:
     wanted = int(os.environ.get("LOCAL_RANK", "0")) + 1
     if 0 < number < wanted:
         raise InputError(
-            f"{socket.gethostname()}: {wanted} or more processes were started, but there are only "
-            f"{number} GPUs; use --nproc-per-node {number}"
+            f"{socket.gethostname()}: {wanted} or more processes were started, but the number of "
+            f"GPUs is {number}; use --nproc-per-node {number}"
         )
 
 
