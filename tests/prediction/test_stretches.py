@@ -189,6 +189,27 @@ def test_sentences_are_one_stretch_where_they_cannot_be_cut():
     assert sum(tried) < 4 * 200  # a cut is looked for again only after twice as many words
 
 
+def test_sentences_are_not_cut_where_one_of_the_best_sequences_has_a_mention():
+    case = Case(Scheme(("A",), slots=0), 3, 60, 0.0)  # tags O, CB, CI
+    case.scores[:] = [0, -15, -2]
+    case.scores += np.random.default_rng(0).normal(size=case.scores.shape) / 10
+
+    def numbers(k):
+        def decode(decoder, encoded, lengths):
+            return (yield from decoder.taggings(encoded.scores, lengths, k))
+
+        (whole,) = result_of(decode(case.decoder, Encoded(case.scores, None), case.lengths))
+        parts = case.in_stretches(k, decode)
+        joined = join_taggings(parts, k)
+        assert [each.mentions for each in joined] == [each.mentions for each in whole]
+        longest = max(mention.end - mention.start for each in whole for mention in each.mentions)
+        return len(parts), longest
+
+    # The best sequences have no mention or one of a word; the next ones have two words.
+    assert numbers(30) == (5, 1)
+    assert numbers(100) == (1, 2)
+
+
 def test_a_cut_is_tested_again_if_the_one_before_it_is_not_made(monkeypatch):
     case = Case(SCHEMES[0], 3, 200, 20.0)
     certain, tests = stretches._are_certain, []
