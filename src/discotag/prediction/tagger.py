@@ -448,7 +448,7 @@ class Tagger:
             return [joining.join(found)]
 
         def on_batch(
-            portion: _Portion[R], encoded: EncodedSentences, numbers: Indices
+            portion: _Portion[R], first: int, encoded: EncodedSentences, numbers: Indices
         ) -> Work[None]:
             if joining is not None and long is not None and encoded.totals[numbers[0]] > long:
                 found = yield from on_long(encoded, int(numbers[0]), joining)
@@ -456,19 +456,22 @@ class Tagger:
                 given = encoded.batch(numbers)
                 found = yield from work(decoder, runtime.encode(given), given.lengths)
             for number, each in zip(numbers.tolist(), found, strict=True):
-                portion.found[number] = each
+                portion.found[first + number] = each
             portion.waiting -= 1
 
         def on_batches() -> Iterator[Work[None]]:
             for portion in portions:
                 sentences = [each for document in portion.documents for each in document.sentences]
-                encoded = self.tokenizer.encode([each.words for each in sentences])
-                batches = list(plan_batches(encoded, batch, batch_size, long))
+                runs = list(_runs(sentences, 2 * LOOK_AHEAD * runtime.batch))
                 portion.found = [None] * len(sentences)
-                portion.waiting = len(batches)
+                portion.waiting = len(runs)
                 waiting.append(portion)
-                for numbers in batches:
-                    yield on_batch(portion, encoded, numbers)
+                for run in runs:
+                    encoded = self.tokenizer.encode([each.words for each in sentences[run]])
+                    batches = list(plan_batches(encoded, batch, batch_size, long))
+                    portion.waiting += len(batches) - 1
+                    for numbers in batches:
+                        yield on_batch(portion, run.start, encoded, numbers)
 
         for _ in run_pipeline(on_batches(), runtime.depth):
             while waiting and not waiting[0].waiting:
@@ -529,7 +532,7 @@ class _Portion(Generic[R]):
         documents: The documents.
         left_out: The number of documents at the beginning that are skipped.
         found: The result for each of their sentences; None for those without words.
-        waiting: The number of batches that are not done yet.
+        waiting: The number of batches that are not done yet, and of runs without batches.
     """
 
     documents: list[Document]
@@ -541,6 +544,18 @@ class _Portion(Generic[R]):
     def wanted(self) -> list[Document]:
         """The documents that are not skipped."""
         return self.documents[self.left_out :]
+
+
+def _runs(sentences: Sequence[Sentence], most: int) -> Iterator[slice]:
+    """Yield runs of sentences to tokenize together, of about `most` words at the most."""
+    first = words = 0
+    for number, sentence in enumerate(sentences):
+        words += len(sentence.words)
+        if words >= most:
+            yield slice(first, number + 1)
+            first, words = number + 1, 0
+    if first < len(sentences):
+        yield slice(first, len(sentences))
 
 
 @dataclass(frozen=True, slots=True)
