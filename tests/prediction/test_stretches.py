@@ -5,13 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from discotag import Scheme
 from discotag.corpora import read
 from discotag.errors import InputError
-from discotag.inference.backends import numpy_backend
+from discotag.inference.backends import numpy_backend, torch_backend
 from discotag.model.calibration import Calibration
 from discotag.model.candidates import features
 from discotag.prediction import stretches, tagger
@@ -169,6 +170,22 @@ def test_sentences_are_cut_where_they_can_be(scheme, scored, weighted):
     assert len(whole) > 20
     assert number > 10
     assert_same(found, whole)
+
+
+@pytest.mark.parametrize("scored", [False, True])
+def test_stretches_of_tensors(scored):
+    case = Case(SCHEMES[2], 3, 300, 20.0, scored=scored)
+    wanted, _, stretches_of_arrays = case.mentions()
+    case.scores, case.vectors = torch.from_numpy(case.scores), torch.from_numpy(case.vectors)
+    case.decoder.backend = torch_backend
+    if scored:
+        case.decoder.scorer = lambda vectors, candidates: torch.from_numpy(
+            score_mentions(vectors.numpy(), candidates)
+        )
+    whole, found, number = case.mentions()
+    assert number == stretches_of_arrays
+    assert_same(found, whole)
+    assert_same(found, wanted)
 
 
 def test_sentences_are_one_stretch_where_they_cannot_be_cut():
