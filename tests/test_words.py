@@ -1,11 +1,12 @@
 from itertools import pairwise
 
 import pytest
+import sentencex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from any_corpora import TEXTS, marks
-from discotag import DiscotagError, Mention, MentionError
+from discotag import DiscotagError, Mention, MentionError, words
 from discotag.marks import Marked
 from discotag.words import Splitter, TextError
 
@@ -211,6 +212,42 @@ def test_a_long_text_loses_nothing():
     # sentencex looks at 10 KiB at a time, and drops line ends where these meet
     text = "A. é\n\n\n. b\r\n \r\nc 🙂\n" * 1000
     assert "".join(Splitter().document(text).words) == "".join(text.split())
+
+
+SENTENCES = st.sampled_from(
+    [
+        "Sore toes. ",
+        "Dr. Lee said (on 5.5 mg, e.g. in May) that it would stop. ",
+        "“Never again.” she said. ",
+        "No sleep!\n",
+        "Wo tut es weh? Überall… ",
+        "and so on " * 30,
+    ]
+)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(SENTENCES, max_size=200), st.integers(0, 700))
+def test_windows_do_not_change_sentences(sentences, shift):
+    text = "x" * shift + " " + "".join(sentences)
+    with pytest.MonkeyPatch.context() as patch:
+        whole = Splitter().sentence_ranges(text)
+        patch.setattr(words, "WINDOW", 1200)
+        assert Splitter().sentence_ranges(text) == whole
+
+
+@pytest.mark.parametrize("text", ["“Sore. ", "(Sore. ", "痛い。", "sore ", "x", "‘"])
+def test_long_texts_are_given_to_sentencex_in_windows(text, monkeypatch):
+    given = []
+    segment = sentencex.segment
+    monkeypatch.setattr(
+        sentencex, "segment", lambda *each: given.append(len(each[1])) or segment(*each)
+    )
+    text = (text * 30_000)[:30_000]
+    found = Splitter().document(text)
+    assert max(given) <= words.WINDOW
+    assert sum(given) < 1.2 * len(text)
+    assert "".join(found.words) == "".join(text.split())
 
 
 def test_halves_of_characters_are_refused():

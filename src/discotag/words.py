@@ -21,6 +21,16 @@ WORDS: Final = {
 WIDE_SPACE: Final = re.compile(r"[^\S\x00-\x7f]")
 """White space outside ASCII: sentencex 1.0 panics if it is between a capital and a period."""
 
+SPACE: Final = re.compile(r"\s")
+
+WINDOW: Final = 1 << 13
+"""The most characters that are given to sentencex at a time. Its time is quadratic in some texts,
+such as those with an opening quote that is never closed."""
+
+CONTEXT: Final = 256
+"""The number of characters after the end of a sentence that sentencex must see, and those before
+it if the sentence is longer than a window. More do not change it, except for long quotes."""
+
 LANGUAGE: Final = "en"
 """The language of sentencex, whose abbreviations do not end sentences."""
 
@@ -167,6 +177,20 @@ class Splitter:
 
 def _sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
     """Yield the ends of the sentences between two positions of the text."""
+    while start < end:
+        stop = min(start + WINDOW, end)
+        ends = _ends_in(text, start, stop)
+        if stop == end:
+            yield from ends
+            return
+        # Ends near that of the window depend on what follows.
+        certain = [each for each in ends if each <= stop - CONTEXT]
+        yield from certain
+        start = certain[-1] if certain else _word_start(text, stop - 2 * CONTEXT, stop)
+
+
+def _ends_in(text: str, start: int, end: int) -> list[int]:
+    """Return the ends of the sentences of a window."""
     import sentencex
 
     own = text[start:end]
@@ -178,9 +202,13 @@ def _sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
         raise TextError(
             f"character {start + error.start} is half of a surrogate pair, not a character"
         ) from None
-    for piece in pieces:
-        start += len(piece)
-        yield start
+    return list(accumulate(map(len, pieces), initial=start))[1:]
+
+
+def _word_start(text: str, start: int, end: int) -> int:
+    """Return the first position after white space, or the start if there is none."""
+    found = SPACE.search(text, start, end)
+    return found.end() if found else start
 
 
 def _is_good(mark: Marked, text: str, complain: Complain) -> bool:

@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from discotag.corpora import CorpusError
+from discotag.corpora import CorpusError, inputs
 from discotag.corpora.inputs import Inputs
 from discotag.words import Splitter
 
@@ -135,6 +135,19 @@ def test_lines_are_documents(tmp_path):
         ("a-2", ""),
         ("a-3", "arms"),
     ]
+
+
+def test_a_text_that_is_too_long_for_a_document_is_reported(tmp_path, monkeypatch):
+    monkeypatch.setattr(inputs, "MAX_TEXT", 1 << 20)
+    file = tmp_path / "long.txt"
+    file.write_text("pain\n" * (1 << 18))
+    problems = []
+    assert not list(Inputs([str(file)], report=problems.append).documents())
+    (problem,) = problems
+    assert problem.kind == "too_long"
+    assert "more than 1 million characters; use --lines" in problem.message
+    short = Inputs([str(file)], by_line=True).documents()
+    assert next(short).words == ("pain",)
 
 
 def test_descriptions_change_with_the_input(tmp_path):

@@ -221,3 +221,27 @@ def test_neighbouring_windows_share_what_they_should(overlap):
     whole = windows[0] + [each for window in windows[1:] for each in window[overlap:]]
     assert len(whole) == len(words)
     assert all(window == whole[n * stride :][:14] for n, window in enumerate(windows))
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.sampled_from(["pain", "knees", "xyzzy"]), min_size=1), st.integers(1, 60))
+def test_parts_are_the_windows_of_the_batch(words, budget):
+    encoded = tokenizer().encode([["pain"], words * 3, ["arms"]])
+    whole = encoded.batch([1])
+    parts = list(encoded.parts(1, budget))
+    for each in parts:
+        assert len(each.sizes) == 1 or each.input_ids.size <= budget
+        assert each.lengths.tolist() == [each.mask.sum()] == [len(each.word_windows)]
+        assert each.numbers.tolist() == [1]
+    rows = [
+        row[:size] for each in parts for row, size in zip(each.input_ids, each.sizes, strict=True)
+    ]
+    wanted = [row[:size] for row, size in zip(whole.input_ids, whole.sizes, strict=True)]
+    assert [row.tolist() for row in rows] == [row.tolist() for row in wanted]
+    passed, windows = 0, []
+    for each in parts:
+        windows += (each.word_windows + passed).tolist()
+        passed += len(each.sizes)
+    assert windows == whole.word_windows.tolist()
+    positions = np.concatenate([each.word_positions for each in parts])
+    assert positions.tolist() == whole.word_positions.tolist()

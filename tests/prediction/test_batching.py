@@ -24,6 +24,11 @@ def test_batches(lengths, budget, batch_size):
     tokenizer = WordTokenizer.from_json(tiny_tokenizer(), config)
     encoded = tokenizer.encode([["pain"] * length for length in lengths])
     batches = list(plan_batches(encoded, budget, batch_size))
+    longer = list(plan_batches(encoded, budget, batch_size, long=30))
+    alone = np.flatnonzero(encoded.totals > 30)
+    assert [batch.tolist() for batch in longer[: len(alone)]] == alone[:, None].tolist()
+    rest = [number for batch in longer[len(alone) :] for number in batch.tolist()]
+    assert sorted(rest) == np.flatnonzero((encoded.totals <= 30) & (encoded.lengths > 0)).tolist()
     listed = [number for batch in batches for number in batch.tolist()]
     assert sorted(listed) == [number for number, length in enumerate(lengths) if length]
     widths = encoded.widths[listed]

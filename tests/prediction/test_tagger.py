@@ -151,6 +151,22 @@ def test_endless_input_is_read_lazily(tagger, monkeypatch):
     assert len(read) < 300 + 128 * 16
 
 
+def test_large_documents_are_tokenized_in_runs(tagger, monkeypatch):
+    text = " ".join(TEXTS[:3]) * 20
+    whole = scored([tagger(text), *tagger.tag_batch([Splitter().document(text)] * 3)])
+    monkeypatch.setattr(tagger.runtime, "batch", 16)
+    sizes = []
+    encode = tagger.tokenizer.encode
+    monkeypatch.setattr(
+        tagger.tokenizer,
+        "encode",
+        lambda sentences: sizes.append(sum(map(len, sentences))) or encode(sentences),
+    )
+    found = scored([tagger(text), *tagger.tag_batch([Splitter().document(text)] * 3)])
+    assert_same(found, whole)
+    assert max(sizes) < 100
+
+
 def test_skipping_does_not_change_the_other_documents(tagger, monkeypatch):
     monkeypatch.setattr(tagger.runtime, "budget", 8)
     texts = [f"{text} {number}" for number in range(6) for text in TEXTS[:4]]

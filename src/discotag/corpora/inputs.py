@@ -38,9 +38,9 @@ NOT_A_TABLE: Final = (
     "is one"
 )
 
-MAX_TEXT: Final = 4 << 20
-"""The largest number of characters of a plain text that is read as one document: about 700,000
-words. Longer ones must be read line by line."""
+MAX_TEXT: Final = 64 << 20
+"""The largest number of characters of a plain text that is read as one document: about 14 million
+words, which need 4 GB of memory. Longer ones must be read line by line."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -162,19 +162,55 @@ class EncodedSentences:
         bounds = self.window_starts[first : last + 1].tolist()
         return [self.subwords[start:end].tolist() for start, end in pairwise(bounds)]
 
+    @cached_property
+    def totals(self) -> Indices:
+        """The number of subwords of all windows of each sentence."""
+        return np.diff(self.window_starts[self.first_windows])
+
     def batch(self, numbers: npt.ArrayLike) -> Batch:
         """Return these sentences as a batch, padded to the longest."""
         chosen = np.asarray(numbers, dtype=np.int64)
         heights, lengths = self.heights[chosen], self.lengths[chosen]
+        words = ranges(self.first_words[chosen], lengths)
+        windows = self.word_windows[words] + np.repeat(np.cumsum(heights) - heights, lengths)
         rows = ranges(self.first_windows[chosen], heights)
+        return self._batch(chosen, rows, lengths, words, windows)
+
+    def parts(self, number: int, budget: int) -> Iterator[Batch]:
+        """Yield the windows of a sentence, as many at a time as fit a budget of subwords.
+
+        Each part is a batch of one sentence, with the words that belong to its windows.
+        """
+        first, end = self.first_words[number : number + 2]
+        windows = self.word_windows[first:end]
+        height = int(self.heights[number])
+        step = max(1, budget // int(self.widths[number]))
+        chosen = np.array([number])
+        for start in range(0, height, step):
+            begin, stop = np.searchsorted(windows, (start, start + step))
+            words = np.arange(first + begin, first + stop)
+            rows = self.first_windows[number] + np.arange(start, min(start + step, height))
+            own = windows[begin:stop] - start
+            yield self._batch(chosen, rows, np.array([len(words)]), words, own)
+
+    def _batch(
+        self, numbers: Indices, rows: Indices, lengths: Indices, words: Indices, windows: Indices
+    ) -> Batch:
+        """Return windows as a batch.
+
+        Args:
+            numbers: The sentences.
+            rows: Their windows.
+            lengths: The number of words of each sentence.
+            words: All these words.
+            windows: For each of them, its window in the batch.
+        """
         sizes = self.window_sizes[rows]
         input_ids = np.full((len(rows), sizes.max(initial=0)), self.pad_id, dtype=np.int64)
         there = np.arange(input_ids.shape[1]) < sizes[:, None]
         input_ids[there] = self.subwords[ranges(self.window_starts[rows], sizes)]
         mask = np.arange(lengths.max(initial=0)) < lengths[:, None]
-        words = ranges(self.first_words[chosen], lengths)
-        windows = self.word_windows[words] + np.repeat(np.cumsum(heights) - heights, lengths)
-        return Batch(chosen, lengths, sizes, input_ids, mask, windows, self.word_positions[words])
+        return Batch(numbers, lengths, sizes, input_ids, mask, windows, self.word_positions[words])
 
 
 class _Known(NamedTuple):

@@ -14,7 +14,10 @@ from discotag.model.tokenizer import EncodedSentences, Indices
 
 
 def plan_batches(
-    encoded: EncodedSentences, budget: int, batch_size: int | None = None
+    encoded: EncodedSentences,
+    budget: int,
+    batch_size: int | None = None,
+    long: int | None = None,
 ) -> Iterator[Indices]:
     """Yield the sentences of each batch, as indices; sentences without words are left out.
 
@@ -25,9 +28,14 @@ def plan_batches(
         budget: The most subwords of a batch, padding included. A longer sentence is a batch of its
             own.
         batch_size: The most sentences of a batch; None for no limit.
+        long: Sentences with more subwords are batches of their own; None for no limit.
     """
     widths, heights = encoded.widths, encoded.heights
     order = np.flatnonzero(encoded.lengths)
+    if long is not None:
+        alone = encoded.totals[order] > long
+        yield from order[alone, None]
+        order = order[~alone]
     order = order[np.argsort(-widths[order], kind="stable")]
     windows = np.cumsum(heights[order])
     first = passed = 0

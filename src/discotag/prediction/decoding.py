@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from math import exp, prod
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +36,7 @@ DIGITS: Final = 6
 """The number of decimal places of probabilities: single precision has no more."""
 
 MOST_CELLS: Final = 1 << 24
-"""The most values of regions that are read together, to save memory."""
+"""The most values of regions or stretches that are decoded together, to save memory."""
 
 READINGS: Final = 8
 """The number of tag sequences of a region that are looked at."""
@@ -46,6 +46,20 @@ LEAST_LOG_RATIO: Final = 5.0
 
 Reading = tuple[float, list[Mention]]
 """A probability, and the mentions of a sentence."""
+
+
+class Tagging(NamedTuple):
+    """A tag sequence of a sentence.
+
+    Attributes:
+        value: The logarithm of its probability.
+        exact: The logarithm of the probability of its reading.
+        mentions: The mentions that it encodes.
+    """
+
+    value: float
+    exact: float
+    mentions: frozenset[Mention]
 
 
 class TooManyMentions(UserWarning):
@@ -161,11 +175,15 @@ class Decoder:
         probabilities: bool = True,
     ) -> Work[dict[int, list[Mention]]]:
         """Find mentions by `choose`, or by `best` if there is nothing to choose by."""
-        if self.scorer is None and not recall:
+        if not self.chooses(recall):
             return (yield from self.best(scores, lengths, probabilities=probabilities))
         return (
             yield from self.choose(scores, vectors, lengths, recall, probabilities=probabilities)
         )
+
+    def chooses(self, recall: float) -> bool:
+        """Return whether there is something to choose by."""
+        return self.scorer is not None or recall != 0
 
     def choose(
         self,
@@ -278,8 +296,7 @@ class Decoder:
         Raises:
             InputError: If scores are not finite.
         """
-        # Under semantic naming, several tag sequences encode the same mentions.
-        k *= 1 if self.scheme.structural else 2
+        k = self.sequences(k)
         grammar = self.scheme.grammar
         busy = np.arange(len(lengths))
         if self.weights is None:
@@ -301,7 +318,7 @@ class Decoder:
         found_regions = find_regions(outside, sizes)
         regions = found_regions._replace(rows=busy[found_regions.rows])
         jobs = []
-        for numbers in _buckets(regions.sizes, k * len(self.scheme.tags)):
+        for numbers in buckets(regions.sizes, k * len(self.scheme.tags)):
             some = regions.taken(numbers)
             width = int(some.sizes.max())
             words = (some.starts[:, None] + np.arange(width)).clip(max=scores.shape[1] - 1)
@@ -347,41 +364,46 @@ class Decoder:
         mask = self._mask(scores, lengths)
         return (log_odds if mask is None else log_odds * mask).sum(1)
 
-    def alternatives(self, scores: Array, lengths: Numbers, k: int) -> Work[list[list[Reading]]]:
-        """Find the k most probable readings of each sentence, best first.
+    def taggings(self, scores: Array, lengths: Numbers, k: int) -> Work[list[list[Tagging]]]:
+        """Find the best tag sequences of each sentence that k readings need, best first.
 
         The probability of a reading is exact: it is that of exactly these mentions and no others.
-        With semantic naming, it is a sum over all namings, and the readings are those of the 2k
-        best tag sequences.
+        With semantic naming, it is a sum over all namings.
         """
-        # Under semantic naming, several tag sequences encode the same mentions.
-        more = 1 if self.scheme.structural else 2
         mask = self._mask(scores, lengths)
         arguments = (self.scheme.grammar, scores, mask, self.weights)
         total = self.backend.log_partition(*arguments)
-        tags, best = self.backend.k_best(*arguments, k * more)
+        tags, best = self.backend.k_best(*arguments, self.sequences(k))
         waiting = self.backend.fetch(total, tags, best)
         yield
-        totals, taggings, values = waiting.wait()
+        totals, sequences, values = waiting.wait()
         _check(totals)
-        found: list[dict[frozenset[Mention], float]] = [{} for _ in lengths]
-        for each, tagged, scored in zip(found, taggings, values, strict=True):
+        logs = values.astype(np.float64) - totals[:, None]
+        found = []
+        for tagged, scored in zip(sequences, logs, strict=True):
             possible = scored > -np.inf
-            readings = read_batch(self.scheme, tagged[possible])
-            for mentions, value in zip(readings, scored[possible].tolist(), strict=True):
-                each.setdefault(frozenset(mentions), value)
-        if not self.scheme.structural:
-            sums = self.backend.fetch(self._log_sums(scores, lengths, found))
-            yield
-            exact = iter(sums.wait()[0].tolist())
-            found = [{mentions: next(exact) for mentions in each} for each in found]
-        return [
-            [
-                (round(min(1.0, exp(value - total)), DIGITS), sorted(mentions))
-                for mentions, value in sorted(each.items(), key=lambda item: -item[1])[:k]
-            ]
-            for each, total in zip(found, totals.tolist(), strict=True)
+            readings = map(frozenset, read_batch(self.scheme, tagged[possible]))
+            each = zip(scored[possible].tolist(), readings, strict=True)
+            found.append([Tagging(value, value, mentions) for value, mentions in each])
+        if self.scheme.structural:
+            return found
+        different = [list(dict.fromkeys(each.mentions for each in row)) for row in found]
+        sums = self.backend.fetch(self._log_sums(scores, lengths, different))
+        yield
+        exact = iter(sums.wait()[0].tolist())
+        by_reading = [
+            {mentions: next(exact) - total for mentions in row}
+            for row, total in zip(different, totals.tolist(), strict=True)
         ]
+        return [
+            [each._replace(exact=sums[each.mentions]) for each in row]
+            for row, sums in zip(found, by_reading, strict=True)
+        ]
+
+    def sequences(self, k: int) -> int:
+        """Return the number of best tag sequences among which k readings are looked for."""
+        # Under semantic naming, several tag sequences encode the same mentions.
+        return k if self.scheme.structural else 2 * k
 
     def marginals(self, scores: Array, lengths: Numbers) -> Work[list[Numbers]]:
         """Find the probability of each tag of each word, (words, tags) for each sentence."""
@@ -400,12 +422,12 @@ class Decoder:
         return self.backend.place(np.arange(words) < lengths[:, None], scores)
 
     def _log_sums(
-        self, scores: Array, lengths: Numbers, found: Sequence[dict[frozenset[Mention], float]]
+        self, scores: Array, lengths: Numbers, readings: Sequence[list[frozenset[Mention]]]
     ) -> Array:
         """Return the log-sum-exp over all tag sequences that encode each reading."""
         weighted = self.weights is not None
         golds, rows = [], []
-        for row, each in enumerate(found):
+        for row, each in enumerate(readings):
             for mentions in each:
                 length = int(lengths[row])
                 golds.append(find_gold(self.scheme, length, mentions, frozenset(), True, weighted))
@@ -414,10 +436,52 @@ class Decoder:
         return gold_scores(self.backend.TOOLS, collate_gold(golds), None, taken, self.weights)
 
 
-def _buckets(sizes: Numbers, by_word: int) -> Iterator[npt.NDArray[np.int64]]:
-    """Yield groups of regions of similar size, of at most `MOST_CELLS` values each."""
+def best_readings(taggings: Sequence[Tagging], k: int) -> list[Reading]:
+    """Return the k most probable readings of tag sequences, best first."""
+    found: dict[frozenset[Mention], float] = {}
+    for each in taggings:
+        found.setdefault(each.mentions, each.exact)
+    return [
+        (round(min(1.0, exp(value)), DIGITS), sorted(mentions))
+        for mentions, value in sorted(found.items(), key=lambda item: -item[1])[:k]
+    ]
+
+
+def join_taggings(stretches: Sequence[tuple[int, Sequence[Tagging]]], most: int) -> list[Tagging]:
+    """Return the best tag sequences of a sentence from those of its stretches, best first.
+
+    Args:
+        stretches: For each, the word from which its words are counted, and its tag sequences.
+        most: The most tag sequences to return.
+    """
+    values = exact = np.zeros(1)
+    steps: list[tuple[Numbers, Numbers]] = []
+    for _, taggings in stretches:
+        further, more, _ = zip(*taggings, strict=True)
+        sums = np.add.outer(values, further).ravel()
+        best = np.argsort(-sums, kind="stable")[:most]
+        values, exact = sums[best], np.add.outer(exact, more).ravel()[best]
+        steps.append(np.divmod(best, len(taggings)))
+    found = []
+    for place, value, other in zip(range(len(values)), values, exact, strict=True):
+        mentions: list[Mention] = []
+        for (start, taggings), (before, own) in zip(stretches[::-1], steps[::-1], strict=True):
+            mentions += (each.shifted(start) for each in taggings[own[place]].mentions)
+            place = before[place]
+        found.append(Tagging(float(value), float(other), frozenset(mentions)))
+    return found
+
+
+def buckets(sizes: Numbers, by_word: int, least: int = 4) -> Iterator[npt.NDArray[np.int64]]:
+    """Yield groups of regions or stretches of similar size, of at most `MOST_CELLS` values each.
+
+    Args:
+        sizes: The number of words of each.
+        by_word: The number of values for each word.
+        least: Sizes up to this one are similar.
+    """
     order = np.argsort(sizes, kind="stable")
-    widths = np.ceil(np.log2(np.maximum(sizes[order], 4))).astype(np.int64)
+    widths = np.ceil(np.log2(np.maximum(sizes[order], least))).astype(np.int64)
     for width in np.unique(widths).tolist():
         group = order[widths == width]
         number = max(1, MOST_CELLS // (by_word << width))

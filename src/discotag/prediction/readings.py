@@ -24,9 +24,9 @@ SHORT: Final = 16
 MOST_KEPT: Final = 1 << 16
 """The most mentions and tag sequences of a catalogue that is used again."""
 
-MOST_WORDS: Final = 1 << 17
+MOST_WORDS: Final = 1 << 15
 """The most words of the bags of candidates that are scored together: with vectors of 768 numbers,
-they take 400 MB."""
+they take 100 MB."""
 
 Read = Callable[[Numbers, npt.NDArray[np.bool_]], Sequence[Sequence[Mention]]]
 """Returns the mentions of tag sequences; takes whether to warn if some are left out."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from math import isnan
 from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +18,12 @@ from discotag.mentions import Document, Mention, Sentence
 from discotag.model.config import MOST_RECALL, ModelConfig
 from discotag.model.tokenizer import EncodedSentences, Indices, WordTokenizer
 from discotag.prediction.batching import plan_batches
-from discotag.prediction.decoding import Decoder, Reading
+from discotag.prediction.decoding import Decoder, Tagging, best_readings, join_taggings
 from discotag.prediction.pipeline import Work, collection_paused, run_pipeline
 from discotag.prediction.predictions import Predictions
 from discotag.prediction.regions import Judged
 from discotag.prediction.runtimes import LOOK_AHEAD, Encoded, Runtime, TorchRuntime
+from discotag.prediction.stretches import decode_in_stretches
 from discotag.scheme import Scheme
 from discotag.words import Splitter
 
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
 Numbers = npt.NDArray[Any]
 R = TypeVar("R")
+
+LONG_SHARE: Final = 8
+"""A sentence with more than this share of the subwords of a batch is decoded in stretches."""
 
 Item = str | Sequence[str] | Sentence | Document
 """An input of the tagger: a text, a list of words, a sentence or a document."""
@@ -268,13 +272,16 @@ class Tagger:
     def _alternatives(
         self, items: Iterable[Item], k: int, batch_size: int | None
     ) -> Iterator[tuple[tuple[Alternative, ...], ...]]:
-        def work(decoder: Decoder, encoded: Encoded, lengths: Numbers) -> Work[list[list[Reading]]]:
-            return (yield from decoder.alternatives(encoded.scores, lengths, k))
+        def work(decoder: Decoder, encoded: Encoded, lengths: Numbers) -> Work[list[list[Tagging]]]:
+            return (yield from decoder.taggings(encoded.scores, lengths, k))
 
+        most = self.decoder().sequences(k)
+        joining: _Joining[list[Tagging]] = _Joining(most, lambda parts: join_taggings(parts, most))
         # Smaller batches, because k values of each state and word are kept.
         smaller = max(1, self.runtime.batch // k)
-        for portion in self._over(self._portions(items, 0), work, batch_size, batch=smaller):
-            readings = iter(portion.found)
+        portions = self._portions(items, 0)
+        for portion in self._over(portions, work, batch_size, batch=smaller, joining=joining):
+            readings = (best_readings(each or [], k) for each in portion.found)
             for document in portion.documents:
                 yield tuple(
                     tuple(
@@ -386,7 +393,9 @@ class Tagger:
             )
             return [found.get(row, []) for row in range(len(lengths))]
 
-        for portion in self._over(portions, work, batch_size):
+        # Only `Decoder.best` needs the best tag sequence.
+        joining = _Joining(0 if self.decoder().chooses(recall) else 1, _join_mentions)
+        for portion in self._over(portions, work, batch_size, joining=joining):
             mentions = iter(portion.found)
             with collection_paused():
                 portion.documents = [
@@ -413,32 +422,56 @@ class Tagger:
         portions: Iterable[_Portion[R]],
         work: Callable[[Decoder, Encoded, Numbers], Work[list[R]]],
         batch_size: int | None,
+        *,
         batch: int | None = None,
+        joining: _Joining[R] | None = None,
     ) -> Iterator[_Portion[R]]:
-        """Yield portions in order, with the results of `work` on the scores of their sentences."""
+        """Yield portions in order, with the results of `work` on the scores of their sentences.
+
+        Args:
+            portions: The portions.
+            work: Decodes a batch of sentences.
+            batch_size: The most sentences of a batch.
+            batch: The most subwords of a batch; by default, those of the runtime.
+            joining: How to decode long sentences in stretches; None: they are decoded whole.
+        """
         runtime = self.runtime
         decoder = self.decoder()
+        batch = batch or runtime.batch
+        long = runtime.batch // LONG_SHARE if joining is not None else None
         waiting: deque[_Portion[R]] = deque()
 
+        def on_long(encoded: EncodedSentences, number: int, joining: _Joining[R]) -> Work[list[R]]:
+            parts = map(runtime.encode, encoded.parts(number, batch))
+            words = int(encoded.lengths[number])
+            found = yield from decode_in_stretches(decoder, parts, words, joining.k, work)
+            return [joining.join(found)]
+
         def on_batch(
-            portion: _Portion[R], encoded: EncodedSentences, numbers: Indices
+            portion: _Portion[R], first: int, encoded: EncodedSentences, numbers: Indices
         ) -> Work[None]:
-            given = encoded.batch(numbers)
-            found = yield from work(decoder, runtime.encode(given), given.lengths)
+            if joining is not None and long is not None and encoded.totals[numbers[0]] > long:
+                found = yield from on_long(encoded, int(numbers[0]), joining)
+            else:
+                given = encoded.batch(numbers)
+                found = yield from work(decoder, runtime.encode(given), given.lengths)
             for number, each in zip(numbers.tolist(), found, strict=True):
-                portion.found[number] = each
+                portion.found[first + number] = each
             portion.waiting -= 1
 
         def on_batches() -> Iterator[Work[None]]:
             for portion in portions:
                 sentences = [each for document in portion.documents for each in document.sentences]
-                encoded = self.tokenizer.encode([each.words for each in sentences])
-                batches = list(plan_batches(encoded, batch or runtime.batch, batch_size))
+                runs = list(_runs(sentences, 2 * LOOK_AHEAD * runtime.batch))
                 portion.found = [None] * len(sentences)
-                portion.waiting = len(batches)
+                portion.waiting = len(runs)
                 waiting.append(portion)
-                for numbers in batches:
-                    yield on_batch(portion, encoded, numbers)
+                for run in runs:
+                    encoded = self.tokenizer.encode([each.words for each in sentences[run]])
+                    batches = list(plan_batches(encoded, batch, batch_size, long))
+                    portion.waiting += len(batches) - 1
+                    for numbers in batches:
+                        yield on_batch(portion, run.start, encoded, numbers)
 
         for _ in run_pipeline(on_batches(), runtime.depth):
             while waiting and not waiting[0].waiting:
@@ -499,7 +532,7 @@ class _Portion(Generic[R]):
         documents: The documents.
         left_out: The number of documents at the beginning that are skipped.
         found: The result for each of their sentences; None for those without words.
-        waiting: The number of batches that are not done yet.
+        waiting: The number of batches that are not done yet, and of runs without batches.
     """
 
     documents: list[Document]
@@ -511,6 +544,36 @@ class _Portion(Generic[R]):
     def wanted(self) -> list[Document]:
         """The documents that are not skipped."""
         return self.documents[self.left_out :]
+
+
+def _runs(sentences: Sequence[Sentence], most: int) -> Iterator[slice]:
+    """Yield runs of sentences to tokenize together, of about `most` words at the most."""
+    first = words = 0
+    for number, sentence in enumerate(sentences):
+        words += len(sentence.words)
+        if words >= most:
+            yield slice(first, number + 1)
+            first, words = number + 1, 0
+    if first < len(sentences):
+        yield slice(first, len(sentences))
+
+
+@dataclass(frozen=True, slots=True)
+class _Joining(Generic[R]):
+    """How long sentences are decoded in stretches.
+
+    Attributes:
+        k: As in `decode_in_stretches`.
+        join: Returns the result for a sentence; takes the result for each of its stretches, after
+            the word from which its words are counted.
+    """
+
+    k: int
+    join: Callable[[list[tuple[int, R]]], R]
+
+
+def _join_mentions(stretches: list[tuple[int, list[Mention]]]) -> list[Mention]:
+    return [mention.shifted(start) for start, mentions in stretches for mention in mentions]
 
 
 def _kept(mentions: list[Mention] | None, min_score: float) -> list[Mention]:

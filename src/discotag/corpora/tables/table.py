@@ -14,7 +14,7 @@ Rows = Literal["mentions", "documents"]
 """What a row of an output is: a mention, or a text."""
 
 MAX_CELL: Final = 4 << 20
-"""The largest number of characters of a cell, which is also that of a plain text (`MAX_TEXT`)."""
+"""The most characters of a cell. A longer one is likely to be a mistake in the file."""
 
 CARRIED: Final = "carried"
 TEXT: Final = "text"

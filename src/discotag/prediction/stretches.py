@@ -1,0 +1,208 @@
+"""Long sentences in stretches: parts that are decoded apart, with the results of the whole.
+
+A long sentence is encoded one part after another. It is cut between words where a mention crosses
+with a probability of at most `MOST_CROSSING`, whatever follows
+(`discotag.inference.crossings`). The stretches between cuts are decoded together, as if they were
+sentences, and are then forgotten. So memory depends on the longest stretch, not on the sentence,
+and each step of decoding is for many stretches at once, not for a single word. A sentence that can
+be cut nowhere is one stretch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from math import log
+from typing import Any, Final, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from discotag.inference.toolbox import Array
+from discotag.model.tokenizer import ranges
+from discotag.prediction.decoding import Decoder, buckets
+from discotag.prediction.pipeline import Work
+from discotag.prediction.runtimes import Encoded
+
+Indices = npt.NDArray[np.int64]
+Numbers = npt.NDArray[Any]
+R = TypeVar("R")
+
+STRETCH: Final = 256
+"""The number of words in which one place for a cut is looked for. Shorter stretches are not faster,
+and fewer of their places are certain enough."""
+
+MARGIN: Final = 64
+"""The number of words after a place that are looked at to find out whether it is certain. With the
+bundled model, the bound does not change after 32 words."""
+
+MOST_CROSSING: Final = 1e-6
+"""The highest probability of a mention across a cut. Scores have six decimal places."""
+
+LEAST_LEAD: Final = 1e-3
+"""By how much the k best tag sequences that do not cross a cut must be better than all others:
+smaller differences may be rounding."""
+
+ROUNDS: Final = 4
+"""The number of times that places are tested. A place that fails is left out, and the next one is
+tested again, with more words before it."""
+
+Decode = Callable[[Decoder, Encoded, Numbers], Work[list[R]]]
+"""Returns a result for each sentence of a batch; takes the number of their words."""
+
+
+def decode_in_stretches(
+    decoder: Decoder, parts: Iterable[Encoded], words: int, k: int, decode: Decode[R]
+) -> Work[list[tuple[int, R]]]:
+    """Decode a long sentence.
+
+    Args:
+        decoder: The decoder.
+        parts: What the runtime computes for the sentence, some words at a time.
+        words: The number of words of the sentence.
+        k: How many of the best tag sequences must be those of the whole sentence; 0 if only
+            probabilities matter.
+        decode: Decodes a batch of stretches.
+
+    Returns:
+        For each stretch, in order, its result and the word from which its words are counted.
+    """
+    found: list[tuple[int, R]] = []
+    held: list[Encoded] = []
+    base = 0  # the first word that is held
+    first = 0  # the first word that is not decoded yet: the word before it is held, too
+    end = wanted = 0
+    for part in parts:
+        held.append(part)
+        end += part.scores.shape[1]
+        if end < words and end - first < wanted:
+            continue
+        here = _joined(decoder, held)
+        cuts = yield from find_cuts(decoder, here.scores[0], first - base, k)
+        bounds = np.append(first - base, cuts)
+        if end == words:
+            bounds = np.append(bounds, end - base)
+        stretches = _Stretches(here, bounds)
+        for numbers in buckets(stretches.lengths, here.scores.shape[2], 2 * STRETCH):
+            given = stretches.batch(decoder, numbers)
+            results = yield from decode(decoder, given, stretches.lengths[numbers])
+            starts = (base + stretches.starts[numbers]).tolist()
+            found += zip(starts, results, strict=True)
+        # Without a cut, try again when there are twice as many words: the time stays linear.
+        wanted = 2 * (end - first) if len(bounds) == 1 else 0
+        first = base + int(bounds[-1])
+        passed = max(0, first - 1) - base
+        vectors = None if here.vectors is None else here.vectors[passed:]
+        held, base = [Encoded(here.scores[:, passed:], vectors)], base + passed
+    return sorted(found, key=lambda each: each[0])
+
+
+def _joined(decoder: Decoder, parts: list[Encoded]) -> Encoded:
+    """Return consecutive parts of a sentence as one."""
+    if len(parts) == 1:
+        return parts[0]
+    join = decoder.backend.TOOLS.join
+    scores = join([each.scores for each in parts], 1)
+    vectors = [each.vectors for each in parts if each.vectors is not None]
+    return Encoded(scores, join(vectors) if vectors else None)
+
+
+class _Stretches:
+    """Stretches as sentences.
+
+    A stretch includes the word before it and the word after it. The mention scorer reads their
+    vectors. They are given the tag O, which does not change the probabilities of other tags.
+
+    Args:
+        given: Words that include those of the stretches, as a batch of one sentence.
+        bounds: The first word of each stretch, and one past the last word of the last stretch.
+
+    Attributes:
+        starts: (stretches,), the first word of each, that before it included.
+        lengths: (stretches,), the number of its words, those before and after it included.
+    """
+
+    def __init__(self, given: Encoded, bounds: Indices) -> None:
+        self._given = given
+        self._words = given.scores.shape[1]
+        self._led = bounds[:-1] > 0
+        self._followed = bounds[1:] < self._words
+        self.starts = bounds[:-1] - self._led
+        self.lengths = bounds[1:] + self._followed - self.starts
+
+    def batch(self, decoder: Decoder, numbers: Indices) -> Encoded:
+        """Return some of the stretches as a batch of sentences."""
+        place = decoder.backend.place
+        starts, lengths = self.starts[numbers], self.lengths[numbers]
+        words = starts[:, None] + np.arange(lengths.max())
+        words = words.clip(max=self._words - 1)
+        given = self._given.scores
+        scores = given[0][place(words, given)]
+        led, followed = np.flatnonzero(self._led[numbers]), np.flatnonzero(self._followed[numbers])
+        rows = np.concatenate([led, followed])
+        outer = np.concatenate([led * 0, lengths[followed] - 1])
+        scores[place(rows, given), place(outer, given), 1:] = -float("inf")
+        vectors = self._given.vectors
+        if vectors is not None:
+            vectors = vectors[place(ranges(starts, lengths), vectors)]
+        return Encoded(scores, vectors)
+
+
+def find_cuts(decoder: Decoder, scores: Array, first: int, k: int) -> Work[Indices]:
+    """Find words before which a sentence can be cut, about one in `STRETCH`, in order.
+
+    Args:
+        decoder: The decoder.
+        scores: (words, tags), those of the sentence so far; the first words may be left out.
+        first: The sentence is cut before this word, or it is the first one.
+        k: As in `decode_in_stretches`.
+    """
+    last = len(scores) - MARGIN
+    waiting = decoder.backend.fetch(decoder.backend.guess_crossings(decoder.scheme.grammar, scores))
+    yield
+    (doubt,) = waiting.wait()
+    places = np.array(
+        [
+            start + int(np.argmin(doubt[start : min(start + STRETCH, last + 1)]))
+            for start in range(first + 1, last + 1, STRETCH)
+        ],
+        dtype=np.int64,
+    )
+    # A place is certain if the sentence is cut at the place before it.
+    tested = np.full(len(places), -1)
+    for _ in range(ROUNDS):
+        before = np.append(first, places)[:-1]
+        new = np.flatnonzero(tested != before)
+        if not len(new):
+            return places
+        tested[new] = before[new]
+        kept = np.ones(len(places), dtype=bool)
+        kept[new] = yield from _are_certain(decoder, scores, before[new], places[new], k)
+        places, tested = places[kept], tested[kept]
+    before = np.append(first, places)[:-1]
+    return places[: np.argmax(np.append(tested != before, True))]
+
+
+def _are_certain(
+    decoder: Decoder, scores: Array, starts: Indices, places: Indices, k: int
+) -> Work[npt.NDArray[np.bool_]]:
+    """Find out for each place whether a sentence that begins at a start can be cut there."""
+    backend, jobs = decoder.backend, []
+    for numbers in buckets(places - starts, max(1, k) * scores.shape[1], 2 * STRETCH):
+        begins, ends = starts[numbers, None], places[numbers, None]
+        words = ends + np.arange(-int((ends - begins).max()), MARGIN)
+        taken = scores[backend.place(words.clip(0), scores)]
+        found = backend.crossings(
+            decoder.scheme.grammar,
+            taken,
+            backend.place(words >= begins, scores),
+            decoder.weights,
+            MARGIN,
+            k,
+        )
+        jobs.append((numbers, backend.fetch(*found)))
+    yield
+    certain = np.zeros(len(places), dtype=bool)
+    for numbers, fetched in jobs:
+        odds, lead = fetched.wait()
+        certain[numbers] = (odds <= log(MOST_CROSSING)) & (lead <= -LEAST_LEAD)
+    return certain
