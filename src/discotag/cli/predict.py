@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,6 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 import typer
 
 from discotag import __version__
+from discotag.cli.archive import (
+    AddressOption,
+    EngineOption,
+    WorkersOption,
+    predict_archive,
+    refuse_options,
+)
 from discotag.cli.corpus_convert import BY_SUFFIX, Summary, guard
 from discotag.cli.messages import Interrupted, is_quiet, say, warn
 from discotag.cli.options import (
@@ -159,6 +165,9 @@ def predict(
     runtime: RuntimeOption = None,
     device: DeviceOption = None,
     skip_bad: SkipBad = False,
+    engine: EngineOption = None,
+    workers: WorkersOption = None,
+    address: AddressOption = None,
 ) -> None:
     """Find the mentions in texts.
 
@@ -181,9 +190,46 @@ def predict(
     discotag predict posts.csv --text-column comment --id-column id --out reactions.xlsx
 
     cat note.txt | discotag predict --format inline
+
+    discotag predict archive/ --engine processes --out found/ --format parquet
     """
     if input_format not in (None, PLAIN, *FORMATS, *TABLES):
         raise typer.BadParameter(f"--from can be {', '.join((PLAIN, *FORMATS, *TABLES))}")
+    splitter = chosen_splitter(sentences, words)
+    if engine is not None:
+        refuse_options(
+            {
+                "--text": text,
+                "--sheet": sheet,
+                "--lines": by_line,
+                "--encoding": encoding,
+                "--rows": rows != RowKind.mentions,
+            }
+        )
+        predict_archive(
+            inputs or [],
+            out_name,
+            output,
+            input_format,
+            engine=engine,
+            workers=workers,
+            address=address,
+            model=model,
+            runtime=runtime,
+            device=device,
+            min_score=min_score,
+            recall=recall,
+            batch_size=batch_size,
+            splitter=splitter,
+            text_column=text_column,
+            id_column=id_column,
+            skip_bad=skip_bad,
+            resume=resume,
+            force=force,
+        )
+        return
+    if workers is not None or address is not None:
+        raise typer.BadParameter("--workers and --address are for --engine")
     arguments = inputs or ([] if text else ["-"])
     if not inputs and not text and (sys.stdin is None or sys.stdin.isatty()):
         raise typer.BadParameter("give files, folders or texts, or write to standard input")
@@ -201,19 +247,20 @@ def predict(
         format=input_format,
         table=TableOptions(text_column, id_column, sheet),
         by_line=by_line,
-        splitter=chosen_splitter(sentences, words),
+        splitter=splitter,
         report=reporter.report,
         encoding=encoding,
         keep_mark=form == "brat",
     )
     if out is not None:
         _check_output(out, form, source, resume, force)
+    from discotag.model.files import digest
     from discotag.prediction.loading import load
 
     tagger = load(model, runtime=runtime, device=device)
     settings = {
         "discotag": __version__,
-        "model": _model_digest(tagger),
+        "model": digest(tagger.folder),
         "runtime": tagger.runtime.name,
         "device": tagger.runtime.device,
         "--format": form,
@@ -313,19 +360,6 @@ def _is_folder(form: str) -> bool:
 
 def _same(path: Path, other: Path) -> bool:
     return other.exists() and path.samefile(other)
-
-
-def _model_digest(tagger: Tagger) -> str:
-    """Return a digest of the files of a model, except its card."""
-    from discotag.model.files import CARD, FILES
-
-    found = hashlib.sha256()
-    for name in FILES:
-        path = (tagger.folder or Path()) / name
-        if name != CARD and path.is_file():
-            with path.open("rb") as stream:
-                found.update(f"{name} {hashlib.file_digest(stream, 'sha256').hexdigest()}".encode())
-    return found.hexdigest()[:16]
 
 
 class _Writer:

@@ -76,17 +76,27 @@ def check_same(out: Path, settings: Mapping[str, Any]) -> None:
             f"{out}: cannot be resumed: {path.name} has no record of its settings; "
             "use --force to start again"
         ) from None
-    now = json.loads(json.dumps(settings))  # as read from the record
-    changes = [
-        f"{name} was {before.get(name)!r}, now {now.get(name)!r}"
-        for name in {**before, **now}
-        if before.get(name) != now.get(name)
-    ]
+    changes = changed(before, settings)
     if changes:
         raise JobError(
             f"{out}: was started with other settings ({'; '.join(changes)}); resume with the same "
             "settings, or write to another file"
         )
+
+
+def changed(before: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
+    """Return a line for each setting that differs from the recorded ones.
+
+    Example:
+        >>> changed({"model": "a", "input": ["x"]}, {"model": "b", "input": ("x",)})
+        ["model was 'a', now 'b'"]
+    """
+    now = json.loads(json.dumps(settings))  # as read from a record
+    return [
+        f"{name} was {before.get(name)!r}, now {now.get(name)!r}"
+        for name in {**before, **now}
+        if before.get(name) != now.get(name)
+    ]
 
 
 def record_of(out: Path) -> Path:

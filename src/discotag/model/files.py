@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shutil
@@ -191,6 +192,17 @@ def find_folder(name: str | Path, hub_name: re.Pattern[str]) -> Path | None:
     if inside or isinstance(name, Path) or not hub_name.fullmatch(name):
         raise ModelError(f"{name}: there is no such folder")
     return None
+
+
+def digest(folder: Path | None) -> str:
+    """Return a digest of the files of a model, except its card."""
+    found = hashlib.sha256()
+    for name in FILES:
+        path = (folder or Path()) / name
+        if name != CARD and path.is_file():
+            with path.open("rb") as stream:
+                found.update(f"{name} {hashlib.file_digest(stream, 'sha256').hexdigest()}".encode())
+    return found.hexdigest()[:16]
 
 
 def copy_model(source: Path, target: Path) -> None:

@@ -15,7 +15,7 @@ import ijson
 from ijson.common import ObjectBuilder
 
 from discotag.corpora.parsing.files import MAX_LINE, lines_of, opened, undecodable
-from discotag.corpora.parsing.problems import MalformedError, Problem, Report
+from discotag.corpora.parsing.problems import CorpusError, MalformedError, Problem, Report
 from discotag.corpora.parsing.streams import Stream
 
 MAX_DEPTH: Final = 100
@@ -133,16 +133,34 @@ def _values_by_line(stream: Stream, path: Path, report: Report) -> Iterator[tupl
         if not line or line.isspace():
             continue
         try:
-            value = json.loads(line)
-            if MAYBE_HALF.search(line):
-                json.dumps(value, ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            report(Problem("encoding", HALF_CHARACTER, str(path), number))
-        except (ValueError, RecursionError) as error:  # numbers of 5,000 digits are a ValueError
-            message = getattr(error, "msg", str(error)).lower()
-            report(Problem("syntax", f"not JSON: {message}", str(path), number))
+            value = line_value(line, str(path), number)
+        except CorpusError as error:
+            report(error.problem)
         else:
             yield number, value
+
+
+def line_value(line: str, path: str, number: int | None) -> Any:
+    """Return the value of a line of JSON.
+
+    Args:
+        line: The line.
+        path: Its file, for messages.
+        number: Its number, for messages.
+
+    Raises:
+        CorpusError: The line is not JSON.
+    """
+    try:
+        value = json.loads(line)
+        if MAYBE_HALF.search(line):
+            json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise CorpusError(Problem("encoding", HALF_CHARACTER, path, number)) from None
+    except (ValueError, RecursionError) as error:  # numbers of 5,000 digits are a ValueError
+        message = getattr(error, "msg", str(error)).lower()
+        raise CorpusError(Problem("syntax", f"not JSON: {message}", path, number)) from None
+    return value
 
 
 class _TooLongError(MalformedError):

@@ -50,7 +50,7 @@ def rows(path: Path, options: TableOptions, report: Report) -> Generator[Row, No
         CorpusError: The file cannot be read.
         DiscotagError: pyarrow is not installed.
     """
-    arrow = _arrow("reading")
+    arrow = import_arrow("reading")
     with (
         _failing(path),
         arrow.parquet.ParquetFile(path, buffer_size=BUFFER, pre_buffer=False) as file,
@@ -58,7 +58,7 @@ def rows(path: Path, options: TableOptions, report: Report) -> Generator[Row, No
         yield Row(0, 0, file.schema_arrow.names)
         number = 0
         for batch in file.iter_batches(READ_ROWS, use_threads=False):
-            columns = [_values(column, arrow) for column in batch.columns]
+            columns = [column_values(column) for column in batch.columns]
             for cells in zip(*columns, strict=True):
                 number += 1
                 yield Row(number, number, cells)
@@ -66,13 +66,15 @@ def rows(path: Path, options: TableOptions, report: Report) -> Generator[Row, No
 
 def types(path: Path) -> Mapping[str, Any]:
     """Return the types of the columns by name."""
-    arrow = _arrow("reading")
+    arrow = import_arrow("reading")
     with _failing(path):
         schema = arrow.parquet.read_schema(path)
     return dict(zip(schema.names, schema.types, strict=True))
 
 
-def _values(column: Any, arrow: Any) -> list[Any]:
+def column_values(column: Any) -> list[Any]:
+    """Return the values of a column of Arrow as Python has them."""
+    arrow = import_arrow("reading")
     if arrow.types.is_timestamp(column.type) and column.type.unit == "ns":
         # Python's datetime has microseconds.
         column = column.cast(arrow.timestamp("us", column.type.tz), safe=False)
@@ -83,7 +85,7 @@ def _values(column: Any, arrow: Any) -> list[Any]:
 @contextmanager
 def _failing(path: Path) -> Iterator[None]:
     """Turn errors of pyarrow into those of a table."""
-    arrow = _arrow("reading")
+    arrow = import_arrow("reading")
     try:
         yield
     except OSError as error:
@@ -96,7 +98,15 @@ def _failing(path: Path) -> Iterator[None]:
         raise CorpusError(Problem("syntax", message, str(path))) from None
 
 
-def _arrow(doing: str) -> Any:
+def import_arrow(doing: str) -> Any:
+    """Return the module pyarrow, with `pyarrow.parquet`.
+
+    Args:
+        doing: What it is needed for, for the message.
+
+    Raises:
+        DiscotagError: pyarrow is not installed.
+    """
     try:
         import pyarrow
         import pyarrow.parquet
@@ -115,7 +125,7 @@ def create(path: Path, columns: Mapping[str, Any]) -> Iterator[Append]:
         CorpusError: The file cannot be written.
         DiscotagError: pyarrow is not installed.
     """
-    arrow = _arrow("writing")
+    arrow = import_arrow("writing")
     span = arrow.list_(arrow.list_(arrow.int64()))
     known = {
         CARRIED: arrow.string(),

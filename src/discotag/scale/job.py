@@ -1,0 +1,559 @@
+"""A job: an input tagged into a folder of parts, each document exactly once.
+
+Besides the parts, the folder has
+
+- `_job.json`: the record of the job: its settings, input and plan; written first;
+- `_receipts/`: what each part has in it; a part without a receipt is not complete;
+- `_errors/`: what was left out of each part, and `_errors.jsonl`: all of that;
+- `_manifest.json`: all parts with their digests; written last. Without it the job is not complete.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Final, Literal, Protocol
+
+from discotag import __version__
+from discotag.corpora.jobs import JobError, changed, locked
+from discotag.corpora.tables.parquet import import_arrow
+from discotag.corpora.tables.table import TableOptions
+from discotag.errors import DiscotagError, InputError
+from discotag.model.files import BUNDLED_NAME
+from discotag.scale.parts import (
+    ERRORS,
+    FORMATS,
+    RECEIPTS,
+    Format,
+    Receipt,
+    errors_name,
+    part_name,
+    read_receipts,
+)
+from discotag.scale.plan import UNPACKED, Block, Extent, choose_size, make_plan
+from discotag.scale.progress import watched
+from discotag.scale.schema import Columns, examine
+from discotag.scale.sources import Kind, Source, check_apart, find_sources
+from discotag.scale.storage import Folder, LocalFolder, absolute, folder_at, public
+from discotag.scale.worker import Work
+from discotag.words import Splitter
+
+RECORD: Final = "_job.json"
+MANIFEST: Final = "_manifest.json"
+ALL_ERRORS: Final = "_errors.jsonl"
+
+PART: Final = re.compile(r"part-\d{6,}\.(jsonl|parquet)")
+"""Matches the names of parts."""
+
+EngineName = Literal["processes", "ray"]
+ENGINES: Final[tuple[EngineName, ...]] = ("processes", "ray")
+
+Tell = Callable[[str], None]
+"""Called with lines that say what a job found out or does."""
+
+
+class Engine(Protocol):
+    """Runs the blocks of a job."""
+
+    def has_gpus(self) -> bool:
+        """Return whether there are GPUs for workers."""
+
+    def run(
+        self, work: Work, tasks: Sequence[tuple[int, Block]], workers: int | None
+    ) -> Iterator[Receipt]:
+        """Tag blocks, and yield their receipts as they are done."""
+
+    def close(self) -> None:
+        """Give back what the engine has taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of an output.
+
+    Attributes:
+        name: The name of its file.
+        documents: The number of documents in it.
+        sentences: The number of their sentences.
+        mentions: The number of mentions found in them.
+        bytes: The size of the file.
+        sha256: The digest of its content.
+    """
+
+    name: str
+    documents: int
+    sentences: int
+    mentions: int
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a complete job has written.
+
+    Attributes:
+        format: The format of the parts.
+        documents: The number of documents.
+        sentences: The number of sentences.
+        mentions: The number of mentions.
+        flaws: The number of entries in the file of errors.
+        errors: The name of the file with what was left out; None if nothing was.
+        parts: The parts, in the order of the input.
+        settings: The settings of the job.
+    """
+
+    format: Format
+    documents: int
+    sentences: int
+    mentions: int
+    flaws: int
+    errors: str | None
+    parts: tuple[Part, ...]
+    settings: Mapping[str, Any]
+
+
+def run_job(
+    inputs: str | Path | Sequence[str | Path],
+    out: str | Path,
+    *,
+    engine: EngineName = "processes",
+    workers: int | None = None,
+    address: str | None = None,
+    format: Format | None = None,
+    model: str | Path | None = None,
+    runtime: str | None = None,
+    device: str | None = None,
+    min_score: float = 0.0,
+    recall: float | None = None,
+    batch_size: int | None = None,
+    splitter: Splitter | None = None,
+    kind: Kind | None = None,
+    text_column: str | None = None,
+    id_column: str | None = None,
+    skip_bad: bool = False,
+    resume: bool = False,
+    force: bool = False,
+    block_bytes: int | None = None,
+    progress: bool = False,
+    tell: Tell = lambda line: None,
+) -> Manifest:
+    """Tag files of any size into a folder of parts.
+
+    The input is divided into blocks, and block i becomes part i. The content of the parts does not
+    depend on the engine or on the number of workers. A job that was stopped can be resumed: then
+    only the blocks without a complete part are done.
+
+    Args:
+        inputs: Files, folders or patterns, Parquet or JSON lines, which may be compressed with
+            gzip; local, or with a protocol that fsspec knows, such as `s3://bucket/posts/*.jsonl`.
+        out: The folder to write, local or with a protocol.
+        engine: `processes` for worker processes of this machine, `ray` for a Ray cluster.
+        workers: The number of workers; by default, one for each core or GPU.
+        address: The address of the Ray cluster, or `auto`; by default, the one of the variable
+            `RAY_ADDRESS`, else one is started on this machine.
+        format: The format of parts, `parquet` or `jsonl`; by default that of the input.
+        model: A folder, which all workers must be able to read, or a name on the Hugging Face hub;
+            by default, the bundled model.
+        runtime: As in `discotag.load`.
+        device: `cpu` or `cuda`; by default, `cuda` for PyTorch models if there are GPUs.
+        min_score: As in `Tagger.predict`.
+        recall: As in `Tagger.predict`.
+        batch_size: As in `Tagger.predict`.
+        splitter: Splits texts into sentences and words.
+        kind: What the input is, `parquet` or `jsonl`; by default this is found from the files.
+        text_column: The column of Parquet with the texts; by default, the only one that can be it.
+        id_column: The column of Parquet with the ids; by default, `id` if there is one.
+        skip_bad: Leave out documents that cannot be read, and write them to a file of errors;
+            otherwise the job stops at the first one.
+        resume: Continue a job that was stopped.
+        force: Replace an earlier job in the folder.
+        block_bytes: The bytes of text in a block; by default, by the size of the input.
+        progress: Show a progress bar on standard error, if it is a terminal.
+        tell: Called with lines that say what was found out.
+
+    Returns:
+        What was written.
+
+    Raises:
+        InputError: An argument has a wrong value, or the input cannot be read.
+        JobError: There is another job in the folder, or it cannot be resumed.
+        DiscotagError: The job cannot continue; what is done is kept.
+
+    Example:
+        >>> manifest = run_job("posts/*.parquet", "found/", workers=8)  # doctest: +SKIP
+        >>> manifest.documents, manifest.mentions  # doctest: +SKIP
+        (1000000, 371204)
+    """
+    if engine not in ENGINES:
+        raise InputError(f"engine must be one of {', '.join(ENGINES)}; got {engine!r}")
+    if workers is not None and workers < 1:
+        raise InputError(f"workers must be at least 1, got {workers}")
+    if address is not None and engine != "ray":
+        raise InputError("an address is for the engine ray")
+    if resume and force:
+        raise InputError("resume continues a job and force replaces it; choose one")
+    given = [inputs] if isinstance(inputs, str | Path) else list(inputs)
+    arguments, target = [str(each) for each in given], absolute(str(out))
+    check_apart(arguments, target)
+    with closing(_engine(engine, address)) as runner, _only_writer(target):
+        folder = folder_at(target)
+        before = _before(folder, resume=resume, force=force)
+        job = _Job.prepare(
+            find_sources(arguments, kind),
+            folder,
+            runner,
+            TableOptions(text_column, id_column),
+            tell,
+            format=format,
+            model=None if model is None else str(model),
+            runtime=runtime,
+            device=device,
+            min_score=min_score,
+            recall=recall,
+            batch_size=batch_size,
+            splitter=splitter or Splitter(),
+            skip_bad=skip_bad,
+            block_bytes=block_bytes,
+        )
+        return job.run(before, runner, workers, progress, tell, force=force)
+
+
+def read_manifest(out: str | Path) -> Manifest:
+    """Return the manifest of a complete job.
+
+    Raises:
+        JobError: There is none, so the job is not complete.
+    """
+    folder = folder_at(absolute(str(out)))
+    if folder.size(MANIFEST) is None:
+        raise JobError(f"{public(folder.address)}: has no {MANIFEST}: the job is not complete")
+    data = json.loads(folder.read(MANIFEST))
+    return Manifest(**{**data, "parts": tuple(Part(**each) for each in data["parts"])})
+
+
+def _engine(name: EngineName, address: str | None) -> Engine:
+    if name == "ray":
+        from discotag.scale.ray_engine import RayEngine
+
+        return RayEngine(address)
+    from discotag.scale.processes import ProcessEngine
+
+    return ProcessEngine()
+
+
+@contextmanager
+def _only_writer(target: str) -> Iterator[None]:
+    """Keep other jobs from writing to a local folder; object stores have no locks."""
+    folder = folder_at(target)
+    if not isinstance(folder, LocalFolder):
+        yield
+        return
+    if folder.path.is_file():
+        raise InputError(f"{target}: is a file; a job writes a folder")
+    folder.create_parent()
+    with locked(folder.path):
+        yield
+
+
+def _before(folder: Folder, *, resume: bool, force: bool) -> dict[str, Any] | None:
+    """Return the record of the job in a folder, or None if a new one begins.
+
+    Raises:
+        JobError: The folder has something in it that may not be replaced, or cannot be resumed.
+    """
+    where = public(folder.address)
+    complete = folder.size(MANIFEST) is not None
+    if complete or folder.size(RECORD) is not None:
+        if force:
+            return None
+        if not resume:
+            state = "is complete" if complete else "was begun and is not complete"
+            advice = "" if complete else "--resume to continue it, or "
+            raise JobError(
+                f"{where}: the job there {state}; use {advice}--force to replace it, or write to "
+                "another folder"
+            )
+        try:
+            record: dict[str, Any] = json.loads(folder.read(RECORD))
+            _ = record["settings"], record["input"], record["blocks"]
+        except (ValueError, TypeError, KeyError):
+            raise JobError(
+                f"{where}: cannot be resumed: {RECORD} is damaged; use --force to start again"
+            ) from None
+        return record
+    if not folder.is_empty():
+        raise JobError(
+            f"{where}: the folder is not empty, and what is in it is not from a job; write to "
+            "another folder"
+        )
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A job that is ready to run.
+
+    Attributes:
+        folder: Where it writes.
+        work: What workers need to know.
+        blocks: The plan.
+        settings: What a job that is resumed must have in common with this one.
+    """
+
+    folder: Folder
+    work: Work
+    blocks: list[Block]
+    settings: dict[str, Any]
+
+    @classmethod
+    def prepare(
+        cls,
+        sources: list[Source],
+        folder: Folder,
+        engine: Engine,
+        options: TableOptions,
+        tell: Tell,
+        *,
+        format: Format | None,
+        model: str | None,
+        runtime: str | None,
+        device: str | None,
+        min_score: float,
+        recall: float | None,
+        batch_size: int | None,
+        splitter: Splitter,
+        skip_bad: bool,
+        block_bytes: int | None,
+    ) -> _Job:
+        """Check settings, examine the input and make the plan."""
+        from discotag.model.files import digest, find_model
+        from discotag.prediction.loading import choose_runtime
+        from discotag.prediction.tagger import check_options
+
+        check_options(batch_size=batch_size, min_score=min_score, recall=recall)
+        form = _checked_format(format, sources[0].kind)
+        place = find_model(model)
+        chosen = choose_runtime(place, runtime, device).runtime
+        work = Work(
+            out=folder.address,
+            format=form,
+            sources=tuple(sources),
+            columns=None,
+            model=_everywhere(model),
+            digest=digest(place),
+            runtime=chosen,
+            device=_checked_device(device, chosen, engine),
+            splitter=splitter,
+            min_score=min_score,
+            recall=recall,
+            batch_size=batch_size,
+            skip_bad=skip_bad,
+        )
+        columns, extents = _examined(sources, options, tell)
+        size = block_bytes or choose_size(extents)
+        text = None if columns is None else columns.names[columns.text]
+        name = None if columns is None or columns.id is None else columns.names[columns.id]
+        settings = {
+            "discotag": __version__,
+            "model": work.digest,
+            "runtime": work.runtime,
+            "device": work.device,
+            "--format": form,
+            "--min-score": min_score,
+            "--recall": recall,
+            "--batch-size": batch_size,
+            "--sentences": splitter.sentences,
+            "--words": splitter.words,
+            "--text-column": text,
+            "--id-column": name,
+            "bytes of a block": size,
+        }
+        plan = make_plan(extents, size)
+        return cls(folder, replace(work, columns=columns), plan, settings)
+
+    def run(
+        self,
+        before: dict[str, Any] | None,
+        engine: Engine,
+        workers: int | None,
+        progress: bool,
+        tell: Tell,
+        *,
+        force: bool,
+    ) -> Manifest:
+        """Do what is not done yet, and write the manifest."""
+        folder, total = self.folder, len(self.blocks)
+        record = {
+            "settings": self.settings,
+            "input": [[public(each.address), *each.facts] for each in self.work.sources],
+            "blocks": self.blocks,
+        }
+        done: dict[int, Receipt] = {}
+        if before is not None:
+            self._check_same(before, record)
+            if folder.size(MANIFEST) is not None:
+                tell(f"{public(folder.address)}: the job is already complete")
+                return read_manifest(folder.address)
+            done = read_receipts(folder, self.work.format, total)
+            tell(f"{public(folder.address)}: {len(done):,} of {total:,} parts are already done")
+        elif force:
+            _clear(folder)
+        folder.create()
+        folder.remove_leftovers()
+        if before is None:
+            folder.write(RECORD, f"{json.dumps(record)}\n".encode())
+        tasks = [(n, block) for n, block in enumerate(self.blocks) if n not in done]
+        try:
+            with closing(_receipts(engine, self.work, tasks, workers)) as receipts:
+                shown = watched(receipts, total, len(done)) if progress else receipts
+                for receipt in shown:
+                    done[receipt.block] = receipt
+                    for warning in receipt.warnings:
+                        tell(f"warning: {part_name(receipt.block, self.work.format)}: {warning}")
+            return self._finish([done[number] for number in range(total)])
+        except DiscotagError as error:
+            raise DiscotagError(
+                f"{error} ({len(done):,} of {total:,} parts are complete; --resume continues)"
+            ) from None
+
+    def _check_same(self, before: Mapping[str, Any], record: Mapping[str, Any]) -> None:
+        where = public(self.folder.address)
+        changes = changed(before["settings"], record["settings"])
+        if changes:
+            raise JobError(
+                f"{where}: was begun with other settings ({'; '.join(changes)}); resume with the "
+                "same settings, or write to another folder"
+            )
+        old = {name: facts for name, *facts in before["input"]}
+        new = {name: list(facts) for name, *facts in record["input"]}
+        for name in {**old, **new}:
+            if old.get(name) != new.get(name):
+                what = "has changed" if name in old else "is new"
+                what = what if name in new else "is missing"
+                raise JobError(
+                    f"{where}: was begun with another input: {name} {what}; resume with the same "
+                    "input, or write to another folder"
+                )
+        if json.loads(json.dumps(record["blocks"])) != before["blocks"]:
+            raise JobError(f"{where}: cannot be resumed: its plan differs; use --force")
+
+    def _finish(self, receipts: Sequence[Receipt]) -> Manifest:
+        """Write the file of errors and the manifest."""
+        form = self.work.format
+        sizes = self.folder.sizes()
+        parts = []
+        for receipt in receipts:
+            name = part_name(receipt.block, form)
+            if sizes.get(name) != receipt.bytes:
+                raise DiscotagError(f"{self.folder.join(name)}: the part was removed or changed")
+            parts.append(
+                Part(
+                    name,
+                    receipt.documents,
+                    receipt.sentences,
+                    receipt.mentions,
+                    receipt.bytes,
+                    receipt.sha256,
+                )
+            )
+        flaws = sum(receipt.flaws for receipt in receipts)
+        if flaws:
+            self._merge_errors(receipts)
+        manifest = Manifest(
+            format=form,
+            documents=sum(part.documents for part in parts),
+            sentences=sum(part.sentences for part in parts),
+            mentions=sum(part.mentions for part in parts),
+            flaws=flaws,
+            errors=ALL_ERRORS if flaws else None,
+            parts=tuple(parts),
+            settings=self.settings,
+        )
+        self.folder.write(MANIFEST, f"{json.dumps(asdict(manifest), indent=1)}\n".encode())
+        return manifest
+
+    def _merge_errors(self, receipts: Sequence[Receipt]) -> None:
+        """Write all errors to one file, with lines counted from the beginning of their files."""
+        passed: defaultdict[int, int] = defaultdict(int)  # lines of each file
+        with self.folder.writing(ALL_ERRORS) as stream:
+            for receipt, block in zip(receipts, self.blocks, strict=True):
+                if receipt.flaws:
+                    before = {
+                        self.work.sources[part.file].shown: passed[part.file] for part in block
+                    }
+                    for line in self.folder.read(errors_name(receipt.block)).splitlines():
+                        entry = json.loads(line)
+                        if "line" in entry:
+                            entry["line"] += before[entry["file"]]
+                        text = json.dumps(entry, ensure_ascii=False)
+                        stream.write(f"{text}\n".encode())
+                for part, lines in zip(block, receipt.lines, strict=True):
+                    passed[part.file] += lines
+
+
+def _receipts(
+    engine: Engine, work: Work, tasks: Sequence[tuple[int, Block]], workers: int | None
+) -> Generator[Receipt, None, None]:
+    if tasks:
+        yield from engine.run(work, tasks, workers)
+
+
+def _clear(folder: Folder) -> None:
+    """Remove a job, in an order in which it is never taken for complete."""
+    folder.remove([MANIFEST])
+    folder.remove([f"{RECEIPTS}/{name}" for name in folder.sizes(RECEIPTS)])
+    folder.remove([f"{ERRORS}/{name}" for name in folder.sizes(ERRORS)])
+    folder.remove([name for name in folder.sizes() if PART.fullmatch(name)])
+    folder.remove([ALL_ERRORS, RECORD])
+
+
+def _checked_format(form: Format | None, kind: Kind) -> Format:
+    if form is not None and form not in FORMATS:
+        raise InputError(f"the format of parts is {' or '.join(FORMATS)}; got {form!r}")
+    chosen = form or kind
+    if chosen == "parquet":
+        import_arrow("writing")  # raises if it is not installed
+    return chosen
+
+
+def _checked_device(device: str | None, runtime: str, engine: Engine) -> str:
+    """Return the device of workers.
+
+    Raises:
+        InputError: It is neither `cpu` nor `cuda`: which GPU a worker uses is chosen for it.
+    """
+    if device not in (None, "cpu", "cuda"):
+        raise InputError(f"with an engine, the device is cpu or cuda; got {device!r}")
+    if device is None:
+        return "cuda" if runtime == "torch" and engine.has_gpus() else "cpu"
+    return device
+
+
+def _everywhere(model: str | None) -> str | None:
+    """Return the name of a model for workers, which may run in another folder."""
+    if model is None or model == BUNDLED_NAME:
+        return None
+    folder = Path(model).expanduser()
+    return str(folder.absolute()) if folder.is_dir() else model
+
+
+def _examined(
+    sources: Sequence[Source], options: TableOptions, tell: Tell
+) -> tuple[Columns | None, list[Extent]]:
+    """Return the columns of Parquet files, None for JSON lines, and how much is in each file."""
+    if sources[0].kind == "parquet":
+        columns, extents, notes = examine(sources, options)
+        for note in notes:
+            tell(note)
+        return columns, extents
+    if options:
+        raise InputError("--text-column and --id-column are for Parquet; JSON lines have 'text'")
+    return None, [
+        Extent(each.facts.size, UNPACKED if each.packed else 1, not each.packed) for each in sources
+    ]

@@ -1,0 +1,199 @@
+"""The engine of a Ray cluster: blocks are items of a Ray dataset, and workers are its actors.
+
+Only numbers of blocks go to the workers, and only receipts come back: workers read the input and
+write the parts themselves. Ray is imported when a job runs on it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from discotag.errors import DiscotagError, one_line
+from discotag.scale.parts import Receipt
+from discotag.scale.plan import Block, Range
+from discotag.scale.processes import Task, count_cores
+from discotag.scale.worker import RETRIES, Work, Worker, describe
+
+BASE_MEMORY: Final = 300 << 20
+"""The bytes that a worker needs besides the weights of its model."""
+
+WEIGHTS: Final = 2
+"""How many times the size of its files a model takes in memory, at most, while it is loaded."""
+
+LOCAL: Final = "local"
+"""The address for which Ray starts a cluster on this machine."""
+
+QUIET: Final = {
+    "RAY_USAGE_STATS_ENABLED": "0",  # Ray reports how it is used otherwise
+    "RAY_BACKEND_LOG_LEVEL": "fatal",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+}
+"""Variables that are set before Ray is imported, unless the user has set them."""
+
+
+class RayEngine:
+    """Runs blocks by the actors of a Ray cluster, to which it connects when it is first needed.
+
+    Args:
+        address: The address of the cluster, or `auto`; by default, that of `RAY_ADDRESS`, else a
+            cluster is started on this machine.
+    """
+
+    def __init__(self, address: str | None) -> None:
+        self._address = address or os.environ.get("RAY_ADDRESS") or LOCAL
+        self._connected = False
+
+    def has_gpus(self) -> bool:
+        """Return whether the cluster has GPUs."""
+        return bool(self._connect().cluster_resources().get("GPU"))
+
+    def run(
+        self, work: Work, tasks: Sequence[Task], workers: int | None = None
+    ) -> Iterator[Receipt]:
+        """Tag blocks, and yield their receipts as they are done.
+
+        Ray replaces actors that are lost with their process or node, and their blocks are tried
+        again, up to `RETRIES` times.
+
+        Args:
+            work: What to do.
+            tasks: The blocks, with their numbers.
+            workers: The number of actors; by default, as many as the cluster has room for.
+
+        Raises:
+            DiscotagError: A block cannot be tagged, or there is no such cluster.
+        """
+        return _run(self._connect(workers), work, tasks, workers)
+
+    def close(self) -> None:
+        """Disconnect, unless the program was connected before."""
+        if self._connected:
+            import_ray().shutdown()
+
+    def _connect(self, workers: int | None = None) -> Any:
+        """Return the module ray, connected to the cluster."""
+        ray = import_ray()
+        if ray.is_initialized():
+            return ray
+        own: dict[str, Any] = {}
+        if self._address == LOCAL:
+            own = {"num_cpus": max(workers or 1, count_cores()), "include_dashboard": False}
+        try:
+            ray.init(self._address, log_to_driver=False, logging_level=logging.ERROR, **own)
+        except Exception as error:  # of many kinds
+            raise DiscotagError(
+                f"{self._address}: there is no Ray cluster that answers: {one_line(error)}"
+            ) from None
+        self._connected = True
+        return ray
+
+
+def import_ray() -> Any:
+    """Return the module ray, with `ray.data`.
+
+    Raises:
+        DiscotagError: Ray is not installed.
+    """
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
+    try:
+        import ray
+        import ray.data
+    except ImportError as error:
+        raise DiscotagError(
+            f"the engine ray needs Ray: pip install 'discotag[ray]' ({one_line(error)})"
+        ) from None
+    return ray
+
+
+class _Attempts:
+    """Counts how often blocks were begun: Ray itself tries without end."""
+
+    def __init__(self) -> None:
+        self._begun: Counter[int] = Counter()
+
+    def begin(self, block: int) -> int:
+        """Return how often a block was begun before."""
+        self._begun[block] += 1
+        return self._begun[block] - 1
+
+
+class _Actor:
+    """A worker, as an actor of Ray.
+
+    Args:
+        work: What to do.
+        attempts: The actor of `_Attempts`.
+    """
+
+    def __init__(self, work: Work, attempts: Any) -> None:
+        self._work = work
+        self._worker = Worker(work)
+        self._attempts = attempts
+
+    def __call__(self, batch: dict[str, Any]) -> dict[str, list[str]]:
+        """Tag one block, and return its receipt or why it cannot be tagged."""
+        (number,), (ranges,) = batch["block"], batch["ranges"]
+        block: Block = tuple(Range(*each) for each in json.loads(ranges))
+        import ray
+
+        before = ray.get(self._attempts.begin.remote(int(number)))
+        try:
+            if before > RETRIES:
+                raise DiscotagError(
+                    f"{describe(self._work, block)}: the worker was lost {before} times, perhaps "
+                    "for lack of memory"
+                )
+            receipt = self._worker.tag(int(number), block)
+        except DiscotagError as error:
+            return {"receipt": [""], "error": [str(error)]}
+        return {"receipt": [json.dumps(receipt.to_dict())], "error": [""]}
+
+
+def _run(ray: Any, work: Work, tasks: Sequence[Task], workers: int | None) -> Iterator[Receipt]:
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    for name in ("ray.data", "ray"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    context = ray.data.DataContext.get_current().copy()
+    context.enable_progress_bars = False
+    context.print_on_execution_start = False
+    items = [{"block": number, "ranges": json.dumps(block)} for number, block in tasks]
+    on_gpu = work.device == "cuda"
+    room = int(ray.cluster_resources().get("GPU" if on_gpu else "CPU", 1))
+    most = min(workers or max(room, 1), len(tasks))
+    # On the node of this process, because the job ends with it anyway.
+    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+    attempts = ray.remote(num_cpus=0, scheduling_strategy=here)(_Attempts).remote()
+    with ray.data.DataContext.current(context):
+        found = ray.data.from_items(items, override_num_blocks=len(items)).map_batches(
+            _Actor,
+            fn_constructor_args=(work, attempts),
+            batch_size=1,
+            compute=ray.data.ActorPoolStrategy(size=most),
+            num_cpus=1,
+            num_gpus=1 if on_gpu else 0,
+            memory=_memory(work),
+        )
+        try:
+            for row in found.iter_rows():
+                if row["error"]:
+                    raise DiscotagError(row["error"])
+                yield Receipt.from_dict(json.loads(row["receipt"]))
+        except ray.exceptions.RayError as error:
+            raise DiscotagError(f"Ray could not continue: {one_line(error)}") from None
+
+
+def _memory(work: Work) -> int:
+    """Return the bytes of memory that a worker needs, about."""
+    from discotag.model.files import FILES, find_model
+
+    folder: Path = find_model(work.model)
+    size = sum((folder / name).stat().st_size for name in FILES if (folder / name).is_file())
+    return BASE_MEMORY + WEIGHTS * size
