@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from enum import StrEnum
 from typing import Annotated, Any, cast
 
 import typer
 
-from discotag.cli.messages import Interrupted, is_quiet, say, warn
+from discotag.cli.messages import Interrupted, is_quiet, is_verbose, say, warn
 
 EngineName = StrEnum("EngineName", ["processes", "ray"])
 FORMATS = ("jsonl", "parquet")
@@ -85,18 +88,20 @@ def predict_archive(
         raise typer.BadParameter("--resume continues a job and --force replaces it; choose one")
     from discotag.scale.job import run_job
 
+    quiet = engine == EngineName.ray and not is_verbose()
     try:
-        manifest = run_job(
-            list(inputs),
-            out,
-            engine=cast(Any, engine.value),
-            address=address,
-            format=cast(Any, form),
-            kind=cast(Any, kind),
-            progress=not is_quiet(),
-            tell=_tell,
-            **options,
-        )
+        with _only_own_lines() if quiet else nullcontext():
+            manifest = run_job(
+                list(inputs),
+                out,
+                engine=cast(Any, engine.value),
+                address=address,
+                format=cast(Any, form),
+                kind=cast(Any, kind),
+                progress=not is_quiet(),
+                tell=_tell,
+                **options,
+            )
     except KeyboardInterrupt:
         raise Interrupted(
             f"stopped; the same command with --resume continues with what is in {out}"
@@ -108,6 +113,27 @@ def predict_archive(
         )
     parts = "1 part" if len(manifest.parts) == 1 else f"{len(manifest.parts):,} parts"
     say(f"{out}: {manifest.mentions:,} mentions in {manifest.documents:,} documents, {parts}")
+
+
+@contextmanager
+def _only_own_lines() -> Iterator[None]:
+    """Keep what the libraries of Ray write to standard error by themselves off the terminal.
+
+    It is in Ray's logs as well. What discotag says goes where it went before.
+    """
+    sys.stderr.flush()
+    before = sys.stderr
+    own, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
+    try:
+        with open(own, "w", encoding=before.encoding, errors="replace", closefd=False) as stream:
+            sys.stderr = stream
+            yield
+    finally:
+        sys.stderr = before
+        os.dup2(own, 2)
+        os.close(own)
 
 
 def _tell(line: str) -> None:

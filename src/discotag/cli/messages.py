@@ -51,6 +51,11 @@ def is_quiet() -> bool:
     return not _logger.isEnabledFor(NOTICE)
 
 
+def is_verbose() -> bool:
+    """Return whether everything is to be shown."""
+    return _logger.isEnabledFor(logging.INFO)
+
+
 def say(message: str) -> None:
     """Write a line to standard error, unless the user asked for quiet."""
     _logger.log(NOTICE, "%s", message)

@@ -60,6 +60,13 @@ Tell = Callable[[str], None]
 class Engine(Protocol):
     """Runs the blocks of a job."""
 
+    def open(self, workers: int | None) -> None:
+        """Make sure that the engine can run; it may also be asked without this.
+
+        Raises:
+            DiscotagError: It cannot run.
+        """
+
     def has_gpus(self) -> bool:
         """Return whether there are GPUs for workers."""
 
@@ -201,8 +208,8 @@ def run_job(
     given = [inputs] if isinstance(inputs, str | Path) else list(inputs)
     arguments, target = [str(each) for each in given], absolute(str(out))
     check_apart(arguments, target)
-    with closing(_engine(engine, address)) as runner, _only_writer(target):
-        folder = folder_at(target)
+    folder = folder_at(target, str(out))
+    with closing(_engine(engine, address)) as runner, _only_writer(folder):
         before = _before(folder, resume=resume, force=force)
         job = _Job.prepare(
             find_sources(arguments, kind),
@@ -232,7 +239,7 @@ def read_manifest(out: str | Path) -> Manifest:
     """
     folder = folder_at(absolute(str(out)))
     if folder.size(MANIFEST) is None:
-        raise JobError(f"{public(folder.address)}: has no {MANIFEST}: the job is not complete")
+        raise JobError(f"{folder.shown}: has no {MANIFEST}: the job is not complete")
     data = json.loads(folder.read(MANIFEST))
     return Manifest(**{**data, "parts": tuple(Part(**each) for each in data["parts"])})
 
@@ -248,14 +255,13 @@ def _engine(name: EngineName, address: str | None) -> Engine:
 
 
 @contextmanager
-def _only_writer(target: str) -> Iterator[None]:
+def _only_writer(folder: Folder) -> Iterator[None]:
     """Keep other jobs from writing to a local folder; object stores have no locks."""
-    folder = folder_at(target)
     if not isinstance(folder, LocalFolder):
         yield
         return
     if folder.path.is_file():
-        raise InputError(f"{target}: is a file; a job writes a folder")
+        raise InputError(f"{folder.shown}: is a file; a job writes a folder")
     folder.create_parent()
     with locked(folder.path):
         yield
@@ -267,17 +273,17 @@ def _before(folder: Folder, *, resume: bool, force: bool) -> dict[str, Any] | No
     Raises:
         JobError: The folder has something in it that may not be replaced, or cannot be resumed.
     """
-    where = public(folder.address)
+    where = folder.shown
     complete = folder.size(MANIFEST) is not None
     if complete or folder.size(RECORD) is not None:
         if force:
             return None
         if not resume:
             state = "is complete" if complete else "was begun and is not complete"
-            advice = "" if complete else "--resume to continue it, or "
+            advice = "" if complete else "--resume to continue it, "
             raise JobError(
-                f"{where}: the job there {state}; use {advice}--force to replace it, or write to "
-                "another folder"
+                f"{where}: the job there {state}; use {advice}--force to replace it, or another "
+                "folder"
             )
         try:
             record: dict[str, Any] = json.loads(folder.read(RECORD))
@@ -398,11 +404,13 @@ class _Job:
         if before is not None:
             self._check_same(before, record)
             if folder.size(MANIFEST) is not None:
-                tell(f"{public(folder.address)}: the job is already complete")
+                tell(f"{folder.shown}: the job is already complete")
                 return read_manifest(folder.address)
             done = read_receipts(folder, self.work.format, total)
-            tell(f"{public(folder.address)}: {len(done):,} of {total:,} parts are already done")
-        elif force:
+            tell(f"{folder.shown}: {len(done):,} of {total:,} parts are already done")
+        if len(done) < total:
+            engine.open(workers)
+        if force:
             _clear(folder)
         folder.create()
         folder.remove_leftovers()
@@ -423,7 +431,7 @@ class _Job:
             ) from None
 
     def _check_same(self, before: Mapping[str, Any], record: Mapping[str, Any]) -> None:
-        where = public(self.folder.address)
+        where = self.folder.shown
         changes = changed(before["settings"], record["settings"])
         if changes:
             raise JobError(

@@ -39,6 +39,9 @@ Task = tuple[int, Block]
 class ProcessEngine:
     """Runs blocks by worker processes of this machine."""
 
+    def open(self, workers: int | None) -> None:
+        """Do nothing: workers are started with each run."""
+
     def has_gpus(self) -> bool:
         """Return whether PyTorch finds a GPU."""
         import torch

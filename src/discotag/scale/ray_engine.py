@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import socket
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -26,12 +27,14 @@ BASE_MEMORY: Final = 300 << 20
 WEIGHTS: Final = 2
 """How many times the size of its files a model takes in memory, at most, while it is loaded."""
 
+PATIENCE: Final = 10.0
+"""The seconds in which a cluster has to answer."""
+
 LOCAL: Final = "local"
 """The address for which Ray starts a cluster on this machine."""
 
 QUIET: Final = {
     "RAY_USAGE_STATS_ENABLED": "0",  # Ray reports how it is used otherwise
-    "RAY_BACKEND_LOG_LEVEL": "fatal",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }
 """Variables that are set before Ray is imported, unless the user has set them."""
@@ -48,6 +51,14 @@ class RayEngine:
     def __init__(self, address: str | None) -> None:
         self._address = address or os.environ.get("RAY_ADDRESS") or LOCAL
         self._connected = False
+
+    def open(self, workers: int | None) -> None:
+        """Connect to the cluster.
+
+        Raises:
+            DiscotagError: There is no such cluster.
+        """
+        self._connect(workers)
 
     def has_gpus(self) -> bool:
         """Return whether the cluster has GPUs."""
@@ -84,6 +95,7 @@ class RayEngine:
         own: dict[str, Any] = {}
         if self._address == LOCAL:
             own = {"num_cpus": max(workers or 1, count_cores()), "include_dashboard": False}
+        _check_answer(self._address)
         try:
             ray.init(self._address, log_to_driver=False, logging_level=logging.ERROR, **own)
         except Exception as error:  # of many kinds
@@ -92,6 +104,17 @@ class RayEngine:
             ) from None
         self._connected = True
         return ray
+
+
+def _check_answer(address: str) -> None:
+    """Raise `DiscotagError` if nothing listens at an address: Ray itself would wait for minutes."""
+    host, colon, port = address.rpartition("://")[2].rpartition(":")
+    if not colon or not port.isdecimal():
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), PATIENCE).close()
+    except (OSError, OverflowError) as error:
+        raise DiscotagError(f"{address}: there is no Ray cluster: {one_line(error)}") from None
 
 
 def import_ray() -> Any:

@@ -337,9 +337,8 @@ def _trimmed(raw: bytes | None, *, first: bool) -> bytes | None:
 def _batches(source: Source, part: Range, columns: Columns) -> Iterator[tuple[int, Any]]:
     """Yield the rows of a range as record batches, each with the number of its first row."""
     arrow = import_arrow("reading")
-    address = source.address
-    with opened(address) as stream:
-        with reading(address):
+    with opened(source.address) as stream:
+        with reading(source):
             file = arrow.parquet.ParquetFile(stream, buffer_size=BUFFER, pre_buffer=False)
             sizes = [
                 file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)
@@ -353,10 +352,10 @@ def _batches(source: Source, part: Range, columns: Columns) -> Iterator[tuple[in
                 place = place if groups else passed
                 groups.append(group)
             passed += size
-        with reading(address):
+        with reading(source):
             batches = file.iter_batches(READ_ROWS, row_groups=groups, use_threads=False)
         while place < part.end:
-            with reading(address):
+            with reading(source):
                 batch = next(batches, None)
             if batch is None:
                 raise _changed(source)

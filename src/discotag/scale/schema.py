@@ -16,7 +16,7 @@ from discotag.errors import InputError, one_line
 from discotag.mentions import Mention
 from discotag.scale.plan import Extent
 from discotag.scale.sources import Source, in_parallel
-from discotag.scale.storage import explaining, opened, public
+from discotag.scale.storage import explaining, opened
 
 MENTIONS: Final = "mentions"
 """The column that is added."""
@@ -142,7 +142,7 @@ class _Footer:
 
 def _footer(source: Source) -> _Footer:
     arrow = import_arrow("reading")
-    with opened(source.address) as stream, reading(source.address):
+    with opened(source.address) as stream, reading(source):
         file = arrow.parquet.ParquetFile(stream, buffer_size=BUFFER, pre_buffer=False)
         metadata = file.metadata
         sizes: dict[str, int] = {}
@@ -156,7 +156,7 @@ def _footer(source: Source) -> _Footer:
 
 
 @contextmanager
-def reading(address: str) -> Iterator[None]:
+def reading(source: Source) -> Iterator[None]:
     """Turn errors of pyarrow and of storage into those of discotag.
 
     Raises:
@@ -170,9 +170,9 @@ def reading(address: str) -> Iterator[None]:
         of_arrow = type(error) is OSError and error.errno is None
         if of_arrow or isinstance(error, arrow.ArrowException):
             raise InputError(
-                f"{public(address)}: the Parquet file is damaged: {one_line(error)}"
+                f"{source.shown}: the Parquet file is damaged: {one_line(error)}"
             ) from None
-        with explaining(address):
+        with explaining(source.address):
             raise
 
 
@@ -215,8 +215,7 @@ def _check_text(field: Any, source: Source) -> None:
 def _find(source: Source, names: Sequence[str], options: TableOptions) -> tuple[Columns, list[str]]:
     """Return the columns of a file, and lines that say what was found out."""
     arrow = import_arrow("reading")
-    address = source.address
-    with opened(address) as stream, reading(address):
+    with opened(source.address) as stream, reading(source):
         file = arrow.parquet.ParquetFile(stream, buffer_size=BUFFER, pre_buffer=False)
         batches = file.iter_batches(SAMPLE_ROWS, use_threads=False)
         sample = [Row(0, 0, names)]
@@ -224,6 +223,6 @@ def _find(source: Source, names: Sequence[str], options: TableOptions) -> tuple[
             cells = zip(*map(column_values, batch.columns), strict=True)
             sample += [Row(number, number, row) for number, row in enumerate(cells, start=1)]
     notes: list[Problem] = []
-    found = find_columns(sample, options, public(address), notes.append, padded=True)
+    found = find_columns(sample, options, source.shown, notes.append, padded=True)
     columns = Columns(tuple(names), found.text, found.id, found.others)
     return columns, [str(each) for each in notes]

@@ -192,9 +192,15 @@ def version_of(info: dict[str, Any]) -> str | None:
 
 
 class Folder(ABC):
-    """A folder of outputs; use `folder_at` to get one."""
+    """A folder of outputs; use `folder_at` to get one.
+
+    Attributes:
+        address: Where it is.
+        shown: The address as it was given, without a password, for messages.
+    """
 
     address: str
+    shown: str
 
     def join(self, name: str) -> str:
         """Return the address of a file in the folder."""
@@ -432,9 +438,16 @@ class RemoteFolder(Folder):
         return entries
 
 
-def folder_at(address: str) -> Folder:
-    """Return the folder at a local path or an address."""
-    return RemoteFolder(address) if is_remote(address) else LocalFolder(address)
+def folder_at(address: str, shown: str | None = None) -> Folder:
+    """Return the folder at a local path or an address.
+
+    Args:
+        address: Where it is.
+        shown: The address for messages.
+    """
+    found = RemoteFolder(address) if is_remote(address) else LocalFolder(address)
+    found.shown = public(shown or address).rstrip("/")
+    return found
 
 
 def _package(error: Exception) -> str:
