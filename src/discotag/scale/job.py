@@ -14,7 +14,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
@@ -429,6 +429,9 @@ class _Job:
             raise DiscotagError(
                 f"{error} ({len(done):,} of {total:,} parts are complete; --resume continues)"
             ) from None
+        finally:
+            with suppress(DiscotagError):  # of storage that cannot be used any more
+                folder.remove_leftovers()
 
     def _check_same(self, before: Mapping[str, Any], record: Mapping[str, Any]) -> None:
         where = self.folder.shown

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import io
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import IO, Any, BinaryIO, Final, NamedTuple
+from typing import IO, Any, BinaryIO, Final, NamedTuple, cast
 
 from discotag.corpora.formats.jsonl import from_dict
 from discotag.corpora.parsing.files import MAX_LINE
@@ -136,7 +137,7 @@ class BlockReading:
     def _documents(self, source: Source, part: Range, number: int) -> Iterator[Portion]:
         """Yield the documents of JSON lines, one at a time."""
         shown = source.shown
-        for at, raw in _lines(source, part):
+        for at, raw in lines_in(source, part):
             self.lines[number] += 1
             line = self.lines[number]
 
@@ -184,7 +185,10 @@ class BlockReading:
                     kept.append(at)
                     continue
                 self._note(Flaw(source.shown, reason, row=row), source, part)
-            yield Portion(documents, batch if len(kept) == len(texts) else batch.take(kept))
+            if len(kept) < len(texts):
+                arrow = import_arrow("reading")
+                batch = batch.take(arrow.array(kept, arrow.int64()))
+            yield Portion(documents, batch)
 
     def _fields(self, source: Source, batch: Any, columns: Columns) -> dict[str, list[Any]]:
         """Return the values of the carried columns, and the ids as `ID_FIELD`."""
@@ -246,13 +250,14 @@ def locate(flaw: Flaw, source: Source, part: Range) -> str:
     return f"{flaw.file}:{before + (flaw.line or 0)}"
 
 
-def _lines(source: Source, part: Range) -> Iterator[tuple[int | None, bytes | None]]:
+def lines_in(source: Source, part: Range) -> Iterator[tuple[int | None, bytes | None]]:
     """Yield the lines that begin in a range, without their ends, and where they begin.
 
     A line that is too long is None.
     """
     address = source.address
-    with opened(address) as stream:
+    # Streams of fsspec cannot read a line up to a length.
+    with opened(address) as raw_stream, io.BufferedReader(cast(Any, raw_stream), CHUNK) as stream:
         with explaining(address):
             _check_size(stream, source)
         if source.packed:

@@ -220,9 +220,17 @@ def _find(source: Source, names: Sequence[str], options: TableOptions) -> tuple[
         batches = file.iter_batches(SAMPLE_ROWS, use_threads=False)
         sample = [Row(0, 0, names)]
         for batch in islice(batches, 1):
-            cells = zip(*map(column_values, batch.columns), strict=True)
+            cells = zip(*map(_sample, batch.columns), strict=True)
             sample += [Row(number, number, row) for number, row in enumerate(cells, start=1)]
     notes: list[Problem] = []
     found = find_columns(sample, options, source.shown, notes.append, padded=True)
     columns = Columns(tuple(names), found.text, found.id, found.others)
     return columns, [str(each) for each in notes]
+
+
+def _sample(column: Any) -> list[Any]:
+    """Return the values of a column; of one that cannot be decoded, none."""
+    try:
+        return column_values(column)
+    except UnicodeDecodeError:  # reported with its row, if it is read
+        return [None] * len(column)

@@ -38,6 +38,9 @@ ENDINGS: Final[dict[str, Kind]] = {
 }
 """The endings of files that a job reads, and what they are."""
 
+HIDDEN: Final = (".", "_")
+"""The beginnings of names that are not read unless a file is given by its name."""
+
 PACKED: Final = ".gz"
 
 PATTERN: Final = frozenset("*?[")
@@ -71,8 +74,8 @@ class Source:
 def find_sources(arguments: Sequence[str], kind: Kind | None = None) -> list[Source]:
     """Return the files of arguments, those of a folder or pattern in the order of their names.
 
-    In folders, files whose names begin with a dot or an underscore, and files with other endings,
-    are not read.
+    Of folders and patterns, files whose names begin with a dot or an underscore are not read, and
+    of folders, neither are files with other endings.
 
     Args:
         arguments: Files, folders or patterns such as `posts/*.jsonl`, local or with a protocol.
@@ -176,7 +179,8 @@ def _local_files(argument: str) -> list[tuple[str, str]]:
         facts(argument)  # raises if it does not exist
         return [(str(path), str(path.parent))]
     found = sorted(map(Path, glob.glob(str(path), recursive=True)))  # noqa: PTH207  # any path
-    return _some([(str(each), str(each.parent)) for each in found if each.is_file()], argument)
+    wanted = [each for each in found if each.is_file() and not each.name.startswith(HIDDEN)]
+    return _some([(str(each), str(each.parent)) for each in wanted], argument)
 
 
 def _remote_files(argument: str) -> list[tuple[str, str]]:
@@ -189,7 +193,11 @@ def _remote_files(argument: str) -> list[tuple[str, str]]:
 
     with explaining(argument):
         if PATTERN & set(argument):
-            found = sorted(each for each in files.glob(path) if files.isfile(each))
+            found = [
+                each
+                for each in sorted(files.glob(path))
+                if files.isfile(each) and not each.rpartition("/")[2].startswith(HIDDEN)
+            ]
             return _some([(address(each), _parent(address(each))) for each in found], argument)
         if not files.isdir(path):
             facts(argument)
@@ -217,7 +225,7 @@ def _some(files: list[tuple[str, str]], argument: str) -> list[tuple[str, str]]:
 
 def _is_wanted(below: str) -> bool:
     """Return whether a file of a folder is read, by its path in it."""
-    hidden = any(part.startswith((".", "_")) for part in below.split("/"))
+    hidden = any(part.startswith(HIDDEN) for part in below.split("/"))
     return not hidden and _ending(below) is not None
 
 
