@@ -7,12 +7,12 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
-from pathlib import Path
 
 import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from discotag.scale.storage import folder_at
 from discotag.scale.worker import Worker
 
 BLOCK = 4000
@@ -55,8 +55,9 @@ def write_table(path, posts, rows=100, **types):
 
 
 def parts_of(folder):
-    """Return the contents of all files of a job by name, without its bookkeeping."""
-    return {path.name: path.read_bytes() for path in sorted(Path(folder).glob("part-*"))}
+    """Return the contents of the parts of a job by name, from a folder or an address."""
+    place = folder_at(str(folder))
+    return place.read_all(sorted(name for name in place.sizes() if name.startswith("part-")))
 
 
 def documents_of(folder):
@@ -115,14 +116,13 @@ def wait_for(condition, seconds=60, job=None):
 
 
 def receipts_in(folder):
-    """Return the number of parts that are complete."""
-    return len(list((Path(folder) / "_receipts").glob("*.json")))
+    """Return the number of parts that are complete, in a folder or at an address."""
+    return len(folder_at(str(folder)).sizes("_receipts"))
 
 
-def kill_one(name, parent=None):
-    """Kill a process whose command line contains a text, and return its number."""
-    processes = psutil.process_iter() if parent is None else psutil.Process(parent).children(True)
-    for process in processes:
+def kill_one(name, parent):
+    """Kill a process below another one whose command line contains a text; return its number."""
+    for process in psutil.Process(parent).children(recursive=True):
         try:
             if name in " ".join(process.cmdline()):
                 process.send_signal(signal.SIGKILL)

@@ -1,20 +1,19 @@
 """Ray on two local nodes: workers, nodes and drivers are lost, and no document is."""
 
 import os
+from importlib.util import find_spec
 
 import pytest
 
-from archives import (
-    BLOCK,
-    kill_one,
-    parts_of,
-    receipts_in,
-    started,
-    wait_for,
-)
+from archives import BLOCK, kill_one, parts_of, receipts_in, started, wait_for
+from discotag.corpora.jobs import JobError
 from discotag.errors import DiscotagError
-from discotag.scale import run_job
-from discotag.scale.ray_engine import _Attempts
+from discotag.scale import read_manifest, run_job
+from discotag.scale.ray_engine import BASE_MEMORY, _Actor, _Attempts, _memory
+from discotag.scale.sources import find_sources
+from discotag.scale.storage import file_system
+from discotag.scale.worker import Work
+from discotag.words import Splitter
 
 pytest.importorskip("ray", reason="needs Ray")
 
@@ -23,8 +22,33 @@ ACTOR = "ray::MapWorker"
 
 
 @pytest.fixture(scope="module")
-def cluster():
-    """A cluster of two nodes with a core each."""
+def bucket():
+    """The address of a bucket of an S3 server on this machine; None where there is none."""
+    if find_spec("moto") is None or find_spec("s3fs") is None:
+        yield None
+        return
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    patch = pytest.MonkeyPatch()
+    for name, value in {
+        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_DEFAULT_REGION": "us-east-1",
+    }.items():
+        patch.setenv(name, value)
+    file_system("s3://archive")[0].mkdir("archive")
+    yield "s3://archive"
+    patch.undo()
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def cluster(bucket):
+    """A cluster whose nodes have a core each, and know of the bucket."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     from ray.cluster_utils import Cluster
 
@@ -46,7 +70,7 @@ def test_a_worker_and_a_node_are_lost(cluster, model, posts, done, tmp_path):
     options = {"model": model, "block_bytes": BLOCK, "engine": "ray", "address": cluster.address}
     with started(posts, out, **options) as driver:
         wait_for(lambda: receipts_in(out) >= 2, job=driver)
-        assert kill_one(ACTOR) is not None
+        assert kill_one(ACTOR, os.getpid()) is not None
         wait_for(lambda: receipts_in(out) >= 6, job=driver)
         cluster.remove_node(node, allow_graceful=False)
         assert receipts_in(out) < len(parts_of(done))
@@ -55,17 +79,23 @@ def test_a_worker_and_a_node_are_lost(cluster, model, posts, done, tmp_path):
     assert (out / "_manifest.json").read_bytes() == (done / "_manifest.json").read_bytes()
 
 
-def test_the_driver_is_lost(cluster, model, posts, done, tmp_path):
-    out = tmp_path / "out"
+def test_the_driver_is_lost(cluster, bucket, model, posts, done, tmp_path):
+    """On S3 where moto and s3fs are installed."""
+    given, out = str(posts), str(tmp_path / "out")
+    if bucket is not None:
+        given, out = f"{bucket}/posts/posts.jsonl", f"{bucket}/out"
+        file_system(given)[0].pipe_file(given, posts.read_bytes())
     options = {"model": model, "block_bytes": BLOCK, "engine": "ray", "address": cluster.address}
-    with started(posts, out, **options) as driver:
+    with started(given, out, **options) as driver:
         wait_for(lambda: receipts_in(out) >= 3, job=driver)
         driver.kill()
         driver.wait()
-    assert not (out / "_manifest.json").exists()
-    with started(posts, out, **options, resume=True) as driver:
+    with pytest.raises(JobError, match="the job is not complete"):
+        read_manifest(out)
+    with started(given, out, **options, resume=True) as driver:
         assert driver.wait(90) == 0, driver.stderr.read()
     assert parts_of(out) == parts_of(done)
+    assert read_manifest(out) == read_manifest(done)
 
 
 def test_a_bad_document_ends_the_job(cluster, model, tmp_path):
@@ -87,3 +117,27 @@ def test_no_cluster(model, posts, tmp_path):
 def test_attempts_are_counted():
     attempts = _Attempts()
     assert [attempts.begin(each) for each in (3, 3, 5, 3)] == [0, 1, 0, 2]
+
+
+def test_a_block_is_not_tried_without_end(monkeypatch, model, posts, tmp_path):
+    class Begin:
+        @staticmethod
+        def remote(block):
+            return 4
+
+    class Attempts:
+        begin = Begin
+
+    ray = pytest.importorskip("ray")
+    monkeypatch.setattr(ray, "get", lambda value: value)
+    source = find_sources([str(posts)])
+    work = Work(str(tmp_path), "jsonl", tuple(source), None, model, "", "onnx", "cpu", Splitter())
+    answer = _Actor(work, Attempts)({"block": [0], "ranges": ["[[0, 0, 9]]"]})
+    assert answer["receipt"] == [""]
+    assert "posts.jsonl, bytes 0 to 9: the worker was lost 4 times" in answer["error"][0]
+
+
+def test_memory_of_workers(model):
+    """Of the tiny model: what every worker needs, and its weights."""
+    work = Work("", "jsonl", (), None, model, "", "onnx", "cpu", Splitter())
+    assert BASE_MEMORY < _memory(work) < BASE_MEMORY + (2 << 20)

@@ -107,8 +107,9 @@ def predict_archive(
             f"stopped; the same command with --resume continues with what is in {out}"
         ) from None
     if manifest.errors is not None:
+        errors = "1 error" if manifest.flaws == 1 else f"{manifest.flaws:,} errors"
         warn(
-            f"{manifest.flaws:,} errors in the input; what was left out, and why, is in "
+            f"{errors} in the input; what was left out, and why, is in "
             f"{out.rstrip('/')}/{manifest.errors}"
         )
     parts = "1 part" if len(manifest.parts) == 1 else f"{len(manifest.parts):,} parts"
