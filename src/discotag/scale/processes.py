@@ -125,8 +125,8 @@ class _Pool:
     def add(self, environment: Mapping[str, str]) -> None:
         """Start a worker."""
         thread = threading.Thread(target=self._serve, args=(environment,), daemon=True)
-        self._threads.append(thread)
         thread.start()
+        self._threads.append(thread)  # afterwards: Ctrl-C may come in between
 
     def next(self) -> Receipt:
         """Return the next receipt.
