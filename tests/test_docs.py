@@ -19,6 +19,7 @@ FOLLOWED = ["quick-start.md", "own-data.md"]
 NEEDED = {
     "huggingface.md": ("transformers", "datasets"),
     "medspacy.md": ("medspacy",),
+    "scale.md": ("pyarrow",),
     "spacy.md": ("spacy", "negspacy"),
 }
 """Packages that the examples of a page need, and that may be missing."""

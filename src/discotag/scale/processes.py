@@ -1,9 +1,8 @@
 """The engine of one machine: worker processes, one for each core or GPU.
 
-Processes are faster than threads, because much of the work on a sentence is done by Python. On two
-cores, two processes tagged 1.8 times as many sentences as one with two threads. Each process loads
-the model itself: of the memory of a worker with the bundled model, about 130 MB, its weights are
-26 MB.
+Processes and not threads, because much of the work on a sentence is done by Python. Each of them
+loads the model itself: a worker with the bundled model takes about 130 MB of memory, of which the
+weights are 26 MB.
 """
 
 from __future__ import annotations
