@@ -1,6 +1,8 @@
 """Ray on two local nodes: workers, nodes and drivers are lost, and no document is."""
 
 import os
+import subprocess
+import sys
 from importlib.util import find_spec
 
 import pytest
@@ -98,14 +100,32 @@ def test_the_driver_is_lost(cluster, bucket, model, posts, done, tmp_path):
     assert read_manifest(out) == read_manifest(done)
 
 
-def test_a_bad_document_ends_the_job(cluster, model, tmp_path):
-    (tmp_path / "bad.jsonl").write_text('{"text": "my arms"}\n{\n')
-    options = {"model": model, "engine": "ray", "address": cluster.address}
-    with started(tmp_path / "bad.jsonl", tmp_path / "out", **options) as driver:
-        said = driver.stderr.read()
-        assert driver.wait(90) == 1
-    assert "bad.jsonl:2: not JSON" in said
+def test_the_command_says_only_what_users_need(cluster, model, tmp_path):
+    (tmp_path / "posts.jsonl").write_text('{"text": "my arms"}\n{\n')
+
+    def discotag(*options):
+        command = [sys.executable, "-m", "discotag", "predict", "posts.jsonl", "--model", model]
+        return subprocess.run(
+            [*command, "--engine", "ray", "--address", cluster.address, "--out", "out", *options],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+
+    done = discotag()
+    assert done.stderr == (
+        "discotag: posts.jsonl:2: not JSON: expecting property name enclosed in double quotes; use "
+        "--skip-bad to leave out what is invalid (0 of 1 parts are complete; --resume continues)\n"
+    )
+    assert (done.returncode, done.stdout) == (1, "")
     assert not (tmp_path / "out" / "_manifest.json").exists()
+    done = discotag("--resume", "--skip-bad")
+    assert (done.returncode, done.stdout) == (0, "")
+    first, second, third = done.stderr.splitlines()
+    assert first == "out: 0 of 1 parts are already done"
+    assert second.startswith("warning: 1 error in the input")
+    assert third.endswith("mentions in 1 documents, 1 part")
 
 
 def test_no_cluster(model, posts, tmp_path):

@@ -180,37 +180,41 @@ class _Actor:
 
 
 def _run(ray: Any, work: Work, tasks: Sequence[Task], workers: int | None) -> Iterator[Receipt]:
-    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
     for name in ("ray.data", "ray"):
         logging.getLogger(name).setLevel(logging.ERROR)
-    context = ray.data.DataContext.get_current().copy()
-    context.enable_progress_bars = False
-    context.print_on_execution_start = False
+    try:
+        for row in _dataset(ray, work, tasks, workers).iter_rows():
+            if row["error"]:
+                raise DiscotagError(row["error"])
+            yield Receipt.from_dict(json.loads(row["receipt"]))
+    except DiscotagError:
+        raise
+    except Exception as error:  # of Ray, or of its connection to a cluster that is lost
+        raise DiscotagError(f"Ray could not continue: {one_line(error)}") from error
+
+
+def _dataset(ray: Any, work: Work, tasks: Sequence[Task], workers: int | None) -> Any:
+    """Return the dataset whose rows are receipts."""
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
     items = [{"block": number, "ranges": json.dumps(block)} for number, block in tasks]
     on_gpu = work.device == "cuda"
     room = int(ray.cluster_resources().get("GPU" if on_gpu else "CPU", 1))
-    most = min(workers or max(room, 1), len(tasks))
     # On the node of this process, because the job ends with it anyway.
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
     attempts = ray.remote(num_cpus=0, scheduling_strategy=here)(_Attempts).remote()
-    with ray.data.DataContext.current(context):
-        found = ray.data.from_items(items, override_num_blocks=len(items)).map_batches(
-            _Actor,
-            fn_constructor_args=(work, attempts),
-            batch_size=1,
-            compute=ray.data.ActorPoolStrategy(size=most),
-            num_cpus=1,
-            num_gpus=1 if on_gpu else 0,
-            memory=_memory(work),
-        )
-        try:
-            for row in found.iter_rows():
-                if row["error"]:
-                    raise DiscotagError(row["error"])
-                yield Receipt.from_dict(json.loads(row["receipt"]))
-        except ray.exceptions.RayError as error:
-            raise DiscotagError(f"Ray could not continue: {one_line(error)}") from None
+    found = ray.data.from_items(items, override_num_blocks=len(items)).map_batches(
+        _Actor,
+        fn_constructor_args=(work, attempts),
+        batch_size=1,
+        compute=ray.data.ActorPoolStrategy(size=min(workers or max(room, 1), len(tasks))),
+        num_cpus=1,
+        num_gpus=1 if on_gpu else 0,
+        memory=_memory(work),
+    )
+    found.context.enable_progress_bars = False
+    found.context.print_on_execution_start = False
+    return found
 
 
 def _memory(work: Work) -> int:
