@@ -68,7 +68,7 @@ def documents_of(folder):
 class InlineEngine:
     """Runs blocks one after the other in this process."""
 
-    def open(self, workers):
+    def open(self, work, workers):
         """Do nothing."""
 
     def has_gpus(self):

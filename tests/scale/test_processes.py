@@ -90,7 +90,7 @@ def test_a_block_is_tried_a_few_times(monkeypatch, model, posts, tmp_path, comma
     assert reason in message
 
 
-def test_a_worker_for_each_gpu(monkeypatch):
+def test_a_worker_for_each_gpu(monkeypatch, model, posts, tmp_path):
     monkeypatch.setattr(processes, "_count_gpus", lambda: 2)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     assert processes._places("cuda") == [
@@ -103,4 +103,7 @@ def test_a_worker_for_each_gpu(monkeypatch):
     monkeypatch.setattr(processes, "_count_gpus", lambda: 0)
     with pytest.raises(DiscotagError, match="finds no GPU"):
         processes._places("cuda")
+    with pytest.raises(DiscotagError, match="finds no GPU"):
+        job(posts, tmp_path / "out", model, device="cuda", runtime="onnx")
+    assert not (tmp_path / "out").exists()
     assert processes._places("cpu") == [{"OMP_NUM_THREADS": "1"}] * processes.count_cores()

@@ -60,7 +60,7 @@ Tell = Callable[[str], None]
 class Engine(Protocol):
     """Runs the blocks of a job."""
 
-    def open(self, workers: int | None) -> None:
+    def open(self, work: Work, workers: int | None) -> None:
         """Make sure that the engine can run; it may also be asked without this.
 
         Raises:
@@ -409,7 +409,7 @@ class _Job:
             done = read_receipts(folder, self.work.format, total)
             tell(f"{folder.shown}: {len(done):,} of {total:,} parts are already done")
         if len(done) < total:
-            engine.open(workers)
+            engine.open(self.work, workers)
         if force:
             _clear(folder)
         folder.create()

@@ -38,8 +38,9 @@ Task = tuple[int, Block]
 class ProcessEngine:
     """Runs blocks by worker processes of this machine."""
 
-    def open(self, workers: int | None) -> None:
-        """Do nothing: workers are started with each run."""
+    def open(self, work: Work, workers: int | None) -> None:
+        """Raise `DiscotagError` if there is no such device; workers are started with each run."""
+        _places(work.device)
 
     def has_gpus(self) -> bool:
         """Return whether PyTorch finds a GPU."""

@@ -52,7 +52,7 @@ class RayEngine:
         self._address = address or os.environ.get("RAY_ADDRESS") or LOCAL
         self._connected = False
 
-    def open(self, workers: int | None) -> None:
+    def open(self, work: Work, workers: int | None) -> None:
         """Connect to the cluster.
 
         Raises:
