@@ -30,9 +30,8 @@ from discotag.scale import job as job_module
 from discotag.scale import read_manifest, run_job
 from discotag.scale.parts import read_receipts
 from discotag.scale.plan import Range
-from discotag.scale.reading import Reader
 from discotag.scale.sources import find_sources
-from discotag.scale.storage import LocalFolder, StorageError
+from discotag.scale.storage import LocalFolder
 from discotag.scale.worker import Work, Worker
 from discotag.words import Splitter
 from locks import held
@@ -46,6 +45,10 @@ def _in_this_process(monkeypatch):
 
 def job(given, out, model, **options):
     return run_job(given, out, model=model, **{"block_bytes": BLOCK} | options)
+
+
+def job_id(out):
+    return json.loads((out / "_job.json").read_text("utf-8"))["id"]
 
 
 def same(found, wanted):
@@ -214,9 +217,8 @@ def test_a_part_without_a_receipt_is_not_done(model, posts, done, tmp_path):
     (out / "part-000003.jsonl").write_text("cut off")
     (out / "part-000004.jsonl").unlink()
     count = len(parts_of(done))
-    assert set(range(count)) - set(read_receipts(LocalFolder(str(out)), "jsonl", count)) == {
-        1, 2, 3, 4
-    }  # fmt: skip
+    found = read_receipts(LocalFolder(str(out)), job_id(out), "jsonl", count)
+    assert set(range(count)) - set(found) == {1, 2, 3, 4}
     job(posts, out, model, resume=True)
     assert parts_of(out) == parts_of(done)
 
@@ -452,6 +454,8 @@ def test_files_that_are_not_there_or_something_else(model, tmp_path):
     assert "neither Parquet nor JSON lines" in refused(tmp_path / "a.txt", out, model)
     given = write_lines(tmp_path / "in" / "a.jsonl", made_up(1))
     assert "given twice" in refused([given, tmp_path / "in"], out, model)
+    (tmp_path / "link.jsonl").symlink_to(given)
+    assert "given twice" in refused([given, tmp_path / "link.jsonl"], out, model)
     write_table(tmp_path / "in" / "b.parquet", made_up(1))
     assert "b.parquet is Parquet and" in refused(tmp_path / "in", out, model)
 
@@ -474,10 +478,12 @@ def test_outputs_among_inputs(model, tmp_path):
         (tmp_path / "in", tmp_path / "in"),
         (tmp_path / "**" / "*.jsonl", tmp_path / "in" / "out"),
         (tmp_path / "in" / "*.jsonl", tmp_path / "in"),
+        (tmp_path / "*" / "*.jsonl", tmp_path / "found"),
     ):
         with pytest.raises(InputError, match="the output is in the input"):
             job(given, out, model)
     job(tmp_path / "in" / "*.jsonl", tmp_path / "in" / "out", model)
+    job(tmp_path / "i*" / "*.jsonl", tmp_path / "found", model)
 
 
 def test_arguments(model, posts, tmp_path):
@@ -498,15 +504,102 @@ def test_columns_that_json_cannot_represent(model, tmp_path):
     assert "write Parquet" in message
 
 
-def test_a_file_that_changes_while_the_job_runs(model, posts, tmp_path):
-    from discotag.scale.sources import find_sources
+@pytest.mark.parametrize("form", ["jsonl", "parquet"])
+def test_a_file_that_changes_while_the_job_runs(model, tmp_path, form, monkeypatch):
+    def write(number):
+        if form == "jsonl":
+            return write_lines(tmp_path / "a.jsonl", made_up(number))
+        return write_table(tmp_path / "a.parquet", made_up(number))
 
-    given = write_lines(tmp_path / "a.jsonl", made_up(3))
-    sources = find_sources([str(given)])
-    given.write_text("{}")
-    reader = Reader(sources, None, Splitter(), carry=True, strict=True)
-    with pytest.raises(StorageError, match="a.jsonl: the file has changed since"):
-        list(reader.read((Range(0, 0, 10),)).portions())
+    class ChangingEngine(InlineEngine):
+        def open(self, *_):
+            write(9)
+
+    given = write(3)
+    monkeypatch.setattr(job_module, "_engine", lambda name, address: ChangingEngine())
+    assert f"a.{form}: the file has changed since" in refused(given, tmp_path / "out", model)
+    assert not (tmp_path / "out" / "_manifest.json").exists()
+
+
+def stopped(given, out, model, **options):
+    """Begin a job, and stop it after its first part."""
+
+    class StoppingEngine(InlineEngine):
+        def run(self, work, tasks, workers):
+            yield next(iter(super().run(work, tasks, workers)))
+            raise DiscotagError("stopped")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(job_module, "_engine", lambda name, address: StoppingEngine())
+        with pytest.raises(DiscotagError, match="stopped"):
+            job(given, out, model, **options)
+
+
+def test_resuming_needs_the_same_order(model, tmp_path):
+    posts = [{"text": post["text"]} for post in made_up(200)]
+    one = write_lines(tmp_path / "a.jsonl", posts)
+    other = write_lines(tmp_path / "b.jsonl", posts[::-1])  # of the same size
+    stopped([one, other], tmp_path / "out", model)
+    message = refused([other, one], tmp_path / "out", model, resume=True)
+    assert "was begun with its input in another order" in message
+    assert job([one, other], tmp_path / "out", model, resume=True).documents == 400
+
+
+def test_errors_of_a_job_that_is_resumed_from_another_folder(model, tmp_path, monkeypatch):
+    lines = [json.dumps(post) for post in made_up(300)]
+    lines[2] = lines[290] = "{"
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    monkeypatch.chdir(tmp_path)
+    stopped("a.jsonl", "out", model, skip_bad=True)
+    given = tmp_path / "a.jsonl"
+    manifest = job(given, tmp_path / "out", model, skip_bad=True, resume=True)
+    assert (manifest.documents, manifest.flaws) == (298, 2)
+    lines = (tmp_path / "out" / "_errors.jsonl").read_text("utf-8").splitlines()
+    found = [(each["file"], each["line"]) for each in map(json.loads, lines)]
+    assert found == [(str(given), 3), (str(given), 291)]
+
+
+def test_receipts_of_other_jobs_do_not_count(model, posts, done, tmp_path):
+    out = tmp_path / "out"
+    stopped(posts, out, model)
+    receipt = out / "_receipts" / "000000.json"
+    receipt.write_text(json.dumps(json.loads(receipt.read_text("utf-8")) | {"job": "another"}))
+    told = []
+    job(posts, out, model, resume=True, tell=told.append)
+    assert any("0 of" in line and "already done" in line for line in told)
+    assert parts_of(out) == parts_of(done)
+
+
+def test_files_of_others_are_kept(model, posts, tmp_path):
+    out = tmp_path / "out"
+    (out / "_receipts").mkdir(parents=True)  # as a job leaves it that could not be replaced
+    (out / ".notes.tmp").write_text("mine")
+    job(posts, out, model)
+    (out / "_receipts" / "notes.json").write_text("mine")
+    job(posts, out, model, force=True)
+    assert (out / ".notes.tmp").read_text() == "mine"
+    assert (out / "_receipts" / "notes.json").read_text() == "mine"
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "_manifest.json").write_text('{"files": []}')
+    (other / "part-000000.jsonl").write_text("mine")
+    with pytest.raises(JobError, match="is not from a job"):
+        job(posts, other, model, force=True)
+    assert (other / "part-000000.jsonl").read_text() == "mine"
+
+
+def test_errors_of_the_model_are_not_those_of_storage(model, posts, tmp_path, monkeypatch):
+    class StrangeError(Exception):
+        __module__ = "runtime"
+
+    def fail(self, tagger, reading):
+        raise StrangeError("out of memory")
+
+    monkeypatch.setattr(Worker, "_tagged", fail)
+    monkeypatch.setattr("discotag.scale.worker.PAUSE", 0)
+    message = refused(posts, tmp_path / "out", model)
+    assert "posts.jsonl, bytes 0 to" in message
+    assert "cannot be tagged: StrangeError: out of memory" in message
 
 
 def test_another_model_on_a_worker(model, posts, tmp_path):

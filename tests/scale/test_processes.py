@@ -35,10 +35,11 @@ def test_a_job_that_was_killed_is_resumed(model, posts, done, tmp_path):
     assert not (out / "_manifest.json").exists()
     psutil.wait_procs(children, timeout=20)
     assert not any(child.is_running() for child in children)
-    (out / ".part-000000.jsonl.abcd.tmp").write_text("half a part")
+    (out / ".part-000000.jsonl.0123abcd.tmp").write_text("half a part")
     with pytest.raises(JobError, match="was begun and is not complete; use --resume"):
         job(posts, out, model)
-    before = {path.name: path.stat().st_mtime_ns for path in (out / "_receipts").iterdir()}
+    receipts = (out / "_receipts").glob("[!.]*")
+    before = {path.name: path.stat().st_mtime_ns for path in receipts}
     told = []
     job(posts, out, model, resume=True, workers=1, tell=told.append)
     assert f"{len(before)} of {len(parts_of(done))} parts are already done" in told[0]

@@ -76,12 +76,13 @@ def test_a_file_that_fails_does_not_appear(folder):
 
 def test_leftovers_are_removed(tmp_path):
     folder = LocalFolder(str(tmp_path))
-    for name in (".part-000000.jsonl.ab.tmp", "_receipts/.000000.json.ab.tmp", ".mine", "a.tmp"):
+    ours = (".part-000000.jsonl.0123abcd.tmp", "_receipts/.000000.json.0123abcd.tmp")
+    for name in (*ours, ".mine", "a.tmp", ".mine.tmp"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
     folder.remove_leftovers()
     left = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")}
-    assert left == {".mine", "a.tmp", "_receipts"}
+    assert left == {".mine", "a.tmp", ".mine.tmp", "_receipts"}
 
 
 class ExpiredTokenError(Exception):

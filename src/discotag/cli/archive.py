@@ -87,8 +87,10 @@ def predict_archive(
     if options["resume"] and options["force"]:
         raise typer.BadParameter("--resume continues a job and --force replaces it; choose one")
     from discotag.scale.job import run_job
+    from discotag.scale.storage import public
 
     quiet = engine == EngineName.ray and not is_verbose()
+    shown = public(out)
     try:
         with _only_own_lines() if quiet else nullcontext():
             manifest = run_job(
@@ -104,16 +106,16 @@ def predict_archive(
             )
     except KeyboardInterrupt:
         raise Interrupted(
-            f"stopped; the same command with --resume continues with what is in {out}"
+            f"stopped; the same command with --resume continues with what is in {shown}"
         ) from None
     if manifest.errors is not None:
         errors = "1 error" if manifest.flaws == 1 else f"{manifest.flaws:,} errors"
         warn(
             f"{errors} in the input; what was left out, and why, is in "
-            f"{out.rstrip('/')}/{manifest.errors}"
+            f"{shown.rstrip('/')}/{manifest.errors}"
         )
     parts = "1 part" if len(manifest.parts) == 1 else f"{len(manifest.parts):,} parts"
-    say(f"{out}: {manifest.mentions:,} mentions in {manifest.documents:,} documents, {parts}")
+    say(f"{shown}: {manifest.mentions:,} mentions in {manifest.documents:,} documents, {parts}")
 
 
 @contextmanager

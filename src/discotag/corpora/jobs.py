@@ -47,8 +47,8 @@ def locked(out: Path, *, patience: float = 0) -> Iterator[None]:
     try:
         yield
     finally:
-        lock.release()
-        path.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)  # before the release: a file that another process has locked
+        lock.release()  # by then must stay
 
 
 def record(out: Path, settings: Mapping[str, Any]) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import re
+import secrets
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -49,6 +50,9 @@ ALL_ERRORS: Final = "_errors.jsonl"
 
 PART: Final = re.compile(r"part-\d{6,}\.(jsonl|parquet)")
 """Matches the names of parts."""
+
+INNER: Final = re.compile(r"(errors-)?\d{6,}\.jsonl?")
+"""Matches the names of receipts and of files of errors."""
 
 EngineName = Literal["processes", "ray"]
 ENGINES: Final[tuple[EngineName, ...]] = ("processes", "ray")
@@ -209,7 +213,7 @@ def run_job(
     arguments, target = [str(each) for each in given], absolute(str(out))
     check_apart(arguments, target)
     folder = folder_at(target, str(out))
-    with closing(_engine(engine, address)) as runner, _only_writer(folder):
+    with _only_writer(folder), closing(_engine(engine, address)) as runner:
         before = _before(folder, resume=resume, force=force)
         job = _Job.prepare(
             find_sources(arguments, kind),
@@ -277,6 +281,7 @@ def _before(folder: Folder, *, resume: bool, force: bool) -> dict[str, Any] | No
     complete = folder.size(MANIFEST) is not None
     if complete or folder.size(RECORD) is not None:
         if force:
+            _check_ours(folder, MANIFEST if complete else RECORD)
             return None
         if not resume:
             state = "is complete" if complete else "was begun and is not complete"
@@ -287,18 +292,30 @@ def _before(folder: Folder, *, resume: bool, force: bool) -> dict[str, Any] | No
             )
         try:
             record: dict[str, Any] = json.loads(folder.read(RECORD))
-            _ = record["settings"], record["input"], record["blocks"]
+            _ = record["id"], record["settings"], record["input"], record["blocks"]
         except (ValueError, TypeError, KeyError):
             raise JobError(
                 f"{where}: cannot be resumed: {RECORD} is damaged; use --force to start again"
             ) from None
         return record
     if not folder.is_empty():
-        raise JobError(
-            f"{where}: the folder is not empty, and what is in it is not from a job; write to "
-            "another folder"
-        )
+        raise _foreign(folder)
     return None
+
+
+def _check_ours(folder: Folder, name: str) -> None:
+    """Raise `JobError` if a file that a job would have written was written by something else."""
+    try:
+        _ = json.loads(folder.read(name))["settings"]["discotag"]
+    except (ValueError, TypeError, KeyError):
+        raise _foreign(folder) from None
+
+
+def _foreign(folder: Folder) -> JobError:
+    return JobError(
+        f"{folder.shown}: the folder is not empty, and what is in it is not from a job; write to "
+        "another folder"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,9 +412,12 @@ class _Job:
     ) -> Manifest:
         """Do what is not done yet, and write the manifest."""
         folder, total = self.folder, len(self.blocks)
+        number = secrets.token_hex(8) if before is None else before["id"]
+        work = replace(self.work, job=number)
         record = {
+            "id": number,
             "settings": self.settings,
-            "input": [[public(each.address), *each.facts] for each in self.work.sources],
+            "input": [[public(each.address), each.name, *each.facts] for each in work.sources],
             "blocks": self.blocks,
         }
         done: dict[int, Receipt] = {}
@@ -406,10 +426,10 @@ class _Job:
             if folder.size(MANIFEST) is not None:
                 tell(f"{folder.shown}: the job is already complete")
                 return read_manifest(folder.address)
-            done = read_receipts(folder, self.work.format, total)
+            done = read_receipts(folder, number, work.format, total)
             tell(f"{folder.shown}: {len(done):,} of {total:,} parts are already done")
         if len(done) < total:
-            engine.open(self.work, workers)
+            engine.open(work, workers)
         if force:
             _clear(folder)
         folder.create()
@@ -418,17 +438,17 @@ class _Job:
             folder.write(RECORD, f"{json.dumps(record)}\n".encode())
         tasks = [(n, block) for n, block in enumerate(self.blocks) if n not in done]
         try:
-            with closing(_receipts(engine, self.work, tasks, workers)) as receipts:
+            with closing(_receipts(engine, work, tasks, workers)) as receipts:
                 shown = watched(receipts, total, len(done)) if progress else receipts
                 for receipt in shown:
                     done[receipt.block] = receipt
                     for warning in receipt.warnings:
-                        tell(f"warning: {part_name(receipt.block, self.work.format)}: {warning}")
-            return self._finish([done[number] for number in range(total)])
+                        tell(f"warning: {part_name(receipt.block, work.format)}: {warning}")
+            return self._finish([done[block] for block in range(total)])
         except DiscotagError as error:
-            raise DiscotagError(
-                f"{error} ({len(done):,} of {total:,} parts are complete; --resume continues)"
-            ) from None
+            state = f"{len(done):,} of {total:,} parts are complete; --resume continues"
+            error.args = (f"{error} ({state})",)
+            raise
         finally:
             with suppress(DiscotagError):  # of storage that cannot be used any more
                 folder.remove_leftovers()
@@ -443,6 +463,11 @@ class _Job:
             )
         old = {name: facts for name, *facts in before["input"]}
         new = {name: list(facts) for name, *facts in record["input"]}
+        if [*old] != [*new] and {*old} == {*new}:
+            raise JobError(
+                f"{where}: was begun with its input in another order; give the files and folders "
+                "in the same order"
+            )
         for name in {**old, **new}:
             if old.get(name) != new.get(name):
                 what = "has changed" if name in old else "is new"
@@ -462,7 +487,8 @@ class _Job:
         for receipt in receipts:
             name = part_name(receipt.block, form)
             if sizes.get(name) != receipt.bytes:
-                raise DiscotagError(f"{self.folder.join(name)}: the part was removed or changed")
+                where = public(self.folder.join(name))
+                raise DiscotagError(f"{where}: the part was removed or changed")
             parts.append(
                 Part(
                     name,
@@ -495,13 +521,12 @@ class _Job:
         with self.folder.writing(ALL_ERRORS) as stream:
             for receipt, block in zip(receipts, self.blocks, strict=True):
                 if receipt.flaws:
-                    before = {
-                        self.work.sources[part.file].shown: passed[part.file] for part in block
-                    }
                     for line in self.folder.read(errors_name(receipt.block)).splitlines():
                         entry = json.loads(line)
+                        source = entry.pop("source")
+                        entry["file"] = self.work.sources[source].shown
                         if "line" in entry:
-                            entry["line"] += before[entry["file"]]
+                            entry["line"] += passed[source]
                         text = json.dumps(entry, ensure_ascii=False)
                         stream.write(f"{text}\n".encode())
                 for part, lines in zip(block, receipt.lines, strict=True):
@@ -518,8 +543,9 @@ def _receipts(
 def _clear(folder: Folder) -> None:
     """Remove a job, in an order in which it is never taken for complete."""
     folder.remove([MANIFEST])
-    folder.remove([f"{RECEIPTS}/{name}" for name in folder.sizes(RECEIPTS)])
-    folder.remove([f"{ERRORS}/{name}" for name in folder.sizes(ERRORS)])
+    for inner in (RECEIPTS, ERRORS):
+        own = [name for name in folder.sizes(inner) if INNER.fullmatch(name)]
+        folder.remove([f"{inner}/{name}" for name in own])
     folder.remove([name for name in folder.sizes() if PART.fullmatch(name)])
     folder.remove([ALL_ERRORS, RECORD])
 

@@ -36,6 +36,7 @@ class Receipt:
     """What a part has in it. A part without a receipt is not complete.
 
     Attributes:
+        job: The id of the job.
         block: The number of the block.
         documents: The number of documents.
         sentences: The number of their sentences.
@@ -47,6 +48,7 @@ class Receipt:
         warnings: What the tagger warned of.
     """
 
+    job: str
     block: int
     documents: int
     sentences: int
@@ -88,17 +90,18 @@ def errors_name(block: int) -> str:
     return f"{ERRORS}/errors-{block:06}.jsonl"
 
 
-def read_receipts(folder: Folder, form: str, blocks: int) -> dict[int, Receipt]:
-    """Return the receipts of the parts that are complete, by block.
+def read_receipts(folder: Folder, job: str, form: str, blocks: int) -> dict[int, Receipt]:
+    """Return the receipts of the parts of a job that are complete, by block.
 
-    A receipt that cannot be read, or whose part does not have the right size, does not count.
+    A receipt that cannot be read or is of another job, or whose part does not have the right size,
+    does not count.
     """
     sizes = folder.sizes()
     names = [f"{RECEIPTS}/{name}" for name in folder.sizes(RECEIPTS)]
     found = {}
     for content in folder.read_all(names).values():
         receipt = read_receipt(content)
-        if receipt is None or not 0 <= receipt.block < blocks:
+        if receipt is None or receipt.job != job or not 0 <= receipt.block < blocks:
             continue
         if sizes.get(part_name(receipt.block, form)) == receipt.bytes:
             found[receipt.block] = receipt

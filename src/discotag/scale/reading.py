@@ -41,6 +41,7 @@ class Flaw:
     """Something in the input that is left out.
 
     Attributes:
+        source: The number of the file in the job.
         file: The address of the file.
         reason: What is wrong.
         kept: Whether the document is kept, and only something in it is left out.
@@ -49,6 +50,7 @@ class Flaw:
         line: The number of the line, counted from 1 from the beginning of the range.
     """
 
+    source: int
     file: str
     reason: str
     kept: bool = False
@@ -142,7 +144,7 @@ class BlockReading:
             line = self.lines[number]
 
             def tell(reason: str, kept: bool = False, at: Any = at, line: int = line) -> None:
-                self._note(Flaw(shown, reason, kept, byte=at, line=line), source, part)
+                self._note(Flaw(part.file, shown, reason, kept, byte=at, line=line), source, part)
 
             def report(problem: Problem, tell: Any = tell) -> None:
                 if problem.severity == "error":
@@ -184,7 +186,7 @@ class BlockReading:
                     documents.append(self._document(source, text, row, fields, at))
                     kept.append(at)
                     continue
-                self._note(Flaw(source.shown, reason, row=row), source, part)
+                self._note(Flaw(part.file, source.shown, reason, row=row), source, part)
             if len(kept) < len(texts):
                 arrow = import_arrow("reading")
                 batch = batch.take(arrow.array(kept, arrow.int64()))
@@ -344,6 +346,7 @@ def _batches(source: Source, part: Range, columns: Columns) -> Iterator[tuple[in
     arrow = import_arrow("reading")
     with opened(source.address) as stream:
         with reading(source):
+            _check_size(stream, source)
             file = arrow.parquet.ParquetFile(stream, buffer_size=BUFFER, pre_buffer=False)
             sizes = [
                 file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Final, Literal
 
 from discotag.corpora.parsing.streams import GZIP
@@ -37,6 +37,9 @@ ENDINGS: Final[dict[str, Kind]] = {
     ".pq": "parquet",
 }
 """The endings of files that a job reads, and what they are."""
+
+PART_ENDINGS: Final = (".jsonl", ".parquet")
+"""The endings of the parts that a job writes."""
 
 HIDDEN: Final = (".", "_")
 """The beginnings of names that are not read unless a file is given by its name."""
@@ -89,7 +92,8 @@ def find_sources(arguments: Sequence[str], kind: Kind | None = None) -> list[Sou
     found = [file for argument in arguments for file in _files(argument)]
     if not found:
         raise InputError("give the files, folders or patterns to read")
-    twice = next((each for each, times in Counter(a for a, _ in found).items() if times > 1), None)
+    times = Counter(_real(address) for address, _ in found)
+    twice = next((address for address, _ in found if times[_real(address)] > 1), None)
     if twice is not None:
         raise InputError(f"{public(twice)}: the file is given twice")
     names = _names(found)
@@ -135,9 +139,13 @@ def check_apart(arguments: Iterable[str], out: str) -> None:
     """Raise `InputError` if the outputs of a job would be among its inputs."""
     for argument in arguments:
         start = _before_pattern(argument)
-        among = _real(out) == _real(start)
         if start == argument or "**" in argument:  # a file, or all that is in a folder
             among = is_inside(out, start)
+        else:
+            pattern = f"{_real(start)}/{argument.removeprefix(start).lstrip('/')}"
+            part = PurePosixPath(_real(out), "part-000000")
+            found = any(part.with_suffix(ending).match(pattern) for ending in PART_ENDINGS)
+            among = found or _real(out) == _real(start)
         if among:
             raise InputError(
                 f"{public(out)}: the output is in the input {public(argument)}; write elsewhere"

@@ -7,6 +7,7 @@ Files are written so that they appear when they are complete.
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import re
 import secrets
@@ -32,8 +33,14 @@ DENIED: Final = re.compile(
 )
 """What the names and messages of errors about credentials have in common."""
 
-SECRET: Final = re.compile(r"(?<=://)([^/@:]*):[^/@]*@")
+SECRET: Final = re.compile(r"(?<=://)([^/:]*):[^/]*@")
 """A password in an address."""
+
+SIGNED: Final = re.compile(r"^(https?://[^?]*)\?.*", re.DOTALL)
+"""An address with a query, which may have a signature in it."""
+
+LEFTOVER: Final = re.compile(r"\..+\.[0-9a-f]{8}\.tmp")
+"""Names of files of ours that are not complete."""
 
 OWN: Final = frozenset({"builtins", "discotag"})
 """Packages whose exceptions, except `OSError`, are not about storage."""
@@ -84,13 +91,24 @@ def absolute(address: str) -> str:
 
 
 def public(address: str) -> str:
-    """Return an address without the password that it may have, for messages and records.
+    """Return an address without passwords and signatures, for messages and records.
 
     Example:
         >>> public("sftp://ward:secret@host/posts")
         'sftp://ward@host/posts'
+        >>> public("https://host/posts.jsonl?signature=secret")
+        'https://host/posts.jsonl'
     """
-    return SECRET.sub(r"\1@", address)
+    return SIGNED.sub(r"\1", SECRET.sub(r"\1@", address))
+
+
+@contextmanager
+def _explaining_writes(address: str) -> Iterator[None]:
+    """Turn errors of the system into `StorageError`; what is written may fail for other reasons."""
+    try:
+        yield
+    except OSError as error:
+        raise explained(error, address) from None
 
 
 @contextmanager
@@ -301,7 +319,7 @@ class LocalFolder(Folder):
         path = self.path / name
         temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}{TEMPORARY}")
         try:
-            with explaining(self.join(name)):
+            with _explaining_writes(self.join(name)):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 with temporary.open("w+b") as stream:
                     yield stream
@@ -322,14 +340,17 @@ class LocalFolder(Folder):
         """Remove files that are not complete; see `Folder`."""
         with explaining(self.address):
             for path in (*self.path.glob(f".*{TEMPORARY}"), *self.path.glob(f"_*/.*{TEMPORARY}")):
-                path.unlink(missing_ok=True)
+                if LEFTOVER.fullmatch(path.name):
+                    path.unlink(missing_ok=True)
 
     def is_empty(self) -> bool:
         """Return whether there is nothing in the folder; see `Folder`."""
         with explaining(self.address):
             if not self.path.exists():
                 return True
-            return all(each.name.startswith(".") for each in self.path.iterdir())
+            return all(
+                each.name.startswith(".") or _is_empty_folder(each) for each in self.path.iterdir()
+            )
 
 
 class RemoteFolder(Folder):
@@ -339,6 +360,7 @@ class RemoteFolder(Folder):
         self.address = address.rstrip("/")
         self.files, self.path = file_system(self.address)
         self.atomic = address.partition("://")[0] in OBJECT_STORES
+        self._prefix = f"discotag.{hashlib.sha256(self.address.encode()).hexdigest()[:12]}."
 
     def create(self) -> None:
         """Create the folder; see `Folder`."""
@@ -383,8 +405,8 @@ class RemoteFolder(Folder):
     @contextmanager
     def writing(self, name: str) -> Iterator[IO[bytes]]:
         """Open a file for writing; see `Folder`."""
-        with tempfile.NamedTemporaryFile(prefix="discotag.") as stream:
-            with explaining(stream.name):
+        with tempfile.NamedTemporaryFile(prefix=self._prefix) as stream:
+            with _explaining_writes(stream.name):
                 yield stream
                 stream.flush()
             with explaining(self.join(name)):
@@ -409,14 +431,16 @@ class RemoteFolder(Folder):
                 self.files.rm_file(f"{self.path}/{name}")
 
     def remove_leftovers(self) -> None:
-        """Remove files that are not complete; see `Folder`."""
+        """Remove files that are not complete, and those of this machine that wait for uploads."""
+        for waiting in Path(tempfile.gettempdir()).glob(f"{self._prefix}*"):
+            waiting.unlink(missing_ok=True)
         if self.atomic:
             return
-        with explaining(self.address), suppress(FileNotFoundError):
-            for path in self.files.find(self.path):
-                name = path.rpartition("/")[2]
-                if name.startswith(".") and name.endswith(TEMPORARY):
-                    self.files.rm_file(path)
+        for inner in ("", "/_receipts", "/_errors"):
+            with explaining(self.address), suppress(FileNotFoundError):
+                for each in self._listed(f"{self.path}{inner}"):
+                    if LEFTOVER.fullmatch(each["name"].rpartition("/")[2]):
+                        self.files.rm_file(each["name"])
 
     def is_empty(self) -> bool:
         """Return whether there is nothing in the folder; see `Folder`."""
@@ -448,6 +472,10 @@ def folder_at(address: str, shown: str | None = None) -> Folder:
     found = RemoteFolder(address) if is_remote(address) else LocalFolder(address)
     found.shown = public(shown or address).rstrip("/")
     return found
+
+
+def _is_empty_folder(path: Path) -> bool:
+    return path.is_dir() and not any(path.iterdir())
 
 
 def _package(error: Exception) -> str:

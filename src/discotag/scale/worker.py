@@ -65,6 +65,7 @@ class Work:
         recall: As in `Tagger.predict`.
         batch_size: As in `Tagger.predict`.
         skip_bad: Whether to leave out what cannot be read.
+        job: The id of the job. Receipts of other jobs in the same folder do not count.
     """
 
     out: str
@@ -80,6 +81,7 @@ class Work:
     recall: float | None = None
     batch_size: int | None = None
     skip_bad: bool = False
+    job: str = ""
 
 
 class Worker:
@@ -136,7 +138,9 @@ class Worker:
             return None
         receipt = read_receipt(self._folder.read(name))
         part = part_name(number, self._work.format)
-        if receipt is None or self._folder.size(part) != receipt.bytes:
+        if receipt is None or receipt.job != self._work.job:
+            return None
+        if self._folder.size(part) != receipt.bytes:
             return None
         return receipt
 
@@ -161,6 +165,7 @@ class Worker:
             if reading.flaws:  # before the part, so that a part never lacks them
                 write_errors(self._folder, number, reading.flaws)
         receipt = Receipt(
+            self._work.job,
             number,
             documents,
             sentences,

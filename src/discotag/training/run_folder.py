@@ -74,7 +74,7 @@ def claim(out: Path, settings: Settings, digests: Mapping[str, Sequence[str]]) -
         raise RunError(f"{out}: contains a finished run; give another folder with --out")
     begun = any((out / CHECKPOINTS).glob("*/*"))  # before that, other settings lose nothing
     if begun and (out / SOURCES).exists():
-        _check_same(out, settings, digests)
+        check_same_run(out, settings, digests)
     elif out.is_dir() and not (out / SOURCES).exists():
         ours = {SETTINGS, f"{SETTINGS}{PART}", f"{SOURCES}{PART}"}
         if any(path.name not in ours for path in out.iterdir()):
@@ -90,7 +90,7 @@ def claim(out: Path, settings: Settings, digests: Mapping[str, Sequence[str]]) -
         raise RunError(f"{out}: cannot be written to: {error.strerror}") from None
 
 
-def _check_same(out: Path, settings: Settings, digests: Mapping[str, Sequence[str]]) -> None:
+def check_same_run(out: Path, settings: Settings, digests: Mapping[str, Sequence[str]]) -> None:
     """Raise `RunError` if a run was begun with other settings or other data."""
     before = yaml.safe_load((out / SETTINGS).read_text(encoding="utf-8"))
     now = settings.to_dict()

@@ -43,6 +43,7 @@ from discotag.training.run_folder import (
     RESULT,
     RunError,
     check_room,
+    check_same_run,
     claim,
     locked_folder,
 )
@@ -79,14 +80,17 @@ def run(sources: Sources, settings: Settings, out: Path, listener: Listener) -> 
 
 
 def _run(sources: Sources, settings: Settings, out: Path, listener: Listener) -> dict[str, Any]:
-    if was_restarted() and share((out / FIGURES).exists()):
-        return _read_json(out / FIGURES) if is_first() else {}  # lost after the end of the run
     continued = in_turns(lambda: find_continued(settings))
     if settings.lexicon:
         read_lexicon(settings.lexicon)  # raises also where it is not needed: it may be a mistake
     digests = in_turns(lambda: find_digests(sources, settings) if is_first_here() else {})
     check_same(digests)
     # What other machines see of a shared folder may be older, so only the first process looks.
+    if was_restarted() and share((out / FIGURES).exists()):  # lost after the end of the run
+        if is_first():
+            check_same_run(out, settings, digests)
+            return _read_json(out / FIGURES)
+        return {}
     if is_first():
         claim(out, settings, digests)
     folders = {
