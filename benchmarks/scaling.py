@@ -13,9 +13,10 @@
     failures   Ray on two local nodes: a worker, a node and the driver are killed, and the parts
                are compared with those of an undisturbed job by worker processes
 
-The bundled model is measured, or, with `--small`, a network with random weights that is 20 times as
-fast, which shows what surrounds a model rather than the model. Memory is the resident memory that
-processes do not share, and their part of what they share (PSS). The results of each part replace
+The bundled model is measured, or, with `--small`, a network with random weights that is ten times
+as fast, which shows what surrounds a model rather than the model. Memory is the resident memory
+that processes do not share, and their part of what they share (PSS).
+The results of each part replace
 its earlier ones in `benchmarks/results/scaling.json`; the plot is made of all of them.
 """
 
