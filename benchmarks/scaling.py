@@ -15,9 +15,8 @@
 
 The bundled model is measured, or, with `--small`, a network with random weights that is ten times
 as fast, which shows what surrounds a model rather than the model. Memory is the resident memory
-that processes do not share, and their part of what they share (PSS).
-The results of each part replace
-its earlier ones in `benchmarks/results/scaling.json`; the plot is made of all of them.
+that processes do not share, and their part of what they share (PSS). The results of a part replace
+its earlier ones with the same model in `benchmarks/results/scaling.json`; the plot is made of all.
 """
 
 from __future__ import annotations
@@ -494,7 +493,7 @@ def plot(results: dict[str, Any], path: Path) -> None:
 
     figure, axes = pyplot.subplots(2, 3, figsize=(15, 8))
     panels = iter(axes.flat)
-    rows = {name: part["rows"] for name, part in results["parts"].items()}
+    rows = {name.partition(",")[0]: part["rows"] for name, part in results["parts"].items()}
     if "length" in rows:
         for name, unit in (("seconds", "s"), ("megabytes", "MB")):
             axis = next(panels)
@@ -585,7 +584,7 @@ def main() -> None:
         for part in given.parts or PARTS:
             rows = PARTS[part](given)
             show(part, rows)
-            results["parts"][part] = {
+            results["parts"][f"{part}, small model" if given.small else part] = {
                 "machine": machine(),
                 "model": None if part == "scheme" else name,
                 "workers": given.workers if part in ("corpus", "engines", "failures") else None,

@@ -184,6 +184,15 @@ def test_a_finished_run_and_other_settings_and_data_get_one_line(place, uninterr
         run(Sources(tmp_path / "no", tmp_path / "no"), _settings(place), tmp_path / "n", Silent())
 
 
+def test_a_restart_after_the_end_of_the_run(place, uninterrupted, monkeypatch):
+    monkeypatch.setenv("TORCHELASTIC_RESTART_COUNT", "1")
+    sources = Sources(place / "train.jsonl", place / "train.jsonl")
+    figures = run(sources, _settings(place), uninterrupted, Silent())
+    assert figures == json.loads((uninterrupted / "figures.json").read_text())
+    with pytest.raises(RunError, match=r"other settings \(learning_rate was 0\.005\); give"):
+        run(sources, _settings(place, learning_rate=1e-3), uninterrupted, Silent())
+
+
 def test_a_full_disk_and_an_unwritable_folder_are_noticed_before(place, tmp_path, monkeypatch):
     sources = Sources(place / "train.jsonl", place / "train.jsonl")
     (tmp_path / "file").write_text("")
