@@ -45,7 +45,7 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from discotag import Document, Scheme, Sentence, load
+from discotag import Document, Mention, Scheme, Sentence, load
 from discotag.prediction.benchmark import SAMPLE
 from discotag.scale import read_manifest, run_job
 from machine import machine
@@ -197,7 +197,7 @@ def measure_batch(given: argparse.Namespace) -> Rows:
 
 
 def measure_scheme(given: argparse.Namespace) -> Rows:
-    """Measure decoding, with probabilities, of random scores of 64 sentences of 32 words."""
+    """Measure decoding of 64 sentences of 32 words with a mention each, and its probability."""
     from discotag.inference.backends import numpy_backend
     from discotag.prediction.decoding import Decoder
     from discotag.prediction.pipeline import run_pipeline
@@ -208,7 +208,10 @@ def measure_scheme(given: argparse.Namespace) -> Rows:
         for labels in LABELS:
             scheme = Scheme(tuple(f"L{each}" for each in range(labels)), slots, gap_mentions=gaps)
             scores = random.normal(size=(64, 32, len(scheme.tags))).astype(np.float32)
-            scores[:, :, 0] += 6  # so that most words are outside of mentions, as in text
+            scores[:, :, 0] += 8  # so that words are outside of mentions, except for one mention
+            planted = scheme.encode(32, [Mention("L0", [(5, 7)])])
+            for word in (5, 6):
+                scores[:, word, scheme.tags.index(planted[word])] += 16
             lengths = np.full(64, 32)
             decoder = Decoder(scheme, numpy_backend)
             seconds = []
