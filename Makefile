@@ -22,7 +22,7 @@ $(VENV)/.base: $(VENV)/.made pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base
-	$(PIP) install -c constraints.txt -e '.[dev,docs,train,corpora,tables,ray,spacy,datasets]'
+	$(PIP) install -c constraints.txt -e '.[dev,docs,train,corpora,tables,ray,serve,spacy,datasets]'
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.base
