@@ -5,14 +5,10 @@
     python benchmarks/bundled_model.py --data DATA --small MINILM --large MPNET --out OUT
 
 MINILM and MPNET are folders of encoders. The two packages have names of conditions for made-up
-reports (`benchmarks/conditions.py`). Finished steps are not repeated, so it can be stopped at any
-time. It takes minutes on a GPU and a day on a CPU. OUT/final is the model; the last step writes
+reports (`benchmarks/conditions.py`). Finished trainings are not repeated, so it can be stopped at
+any time. It takes minutes on a GPU and a day on a CPU. OUT/final is the model; the last step writes
 its export in eight bits and its card to src/discotag/bundled. To run it on different machines, use
-`--step texts`, `--step train`, `--step continue` and `--step export`.
-
-The model that is bundled now was distilled before there were written reports, so neither its
-teachers nor its student learned from them; only `--step continue` did, on a CPU, and not from
-those of `serious-e.txt`, which are newer.
+`--step texts`, `--step train`, `--step average` and `--step export`.
 """
 
 from __future__ import annotations
@@ -39,14 +35,13 @@ DATA = "PsyTAR, training posts (CC BY 4.0), written reports, made-up posts and m
 NOTES = """\
 ## How it was made
 
-`benchmarks/bundled_model.py` trained teachers (all-mpnet-base-v2) on the training posts of PsyTAR
-and on made-up posts and reports (`benchmarks/made_up_posts.py`, `benchmarks/made_up_reports.py`),
-distilled them into all-MiniLM-L6-v2 with a mention scorer, trained that further on these texts and
-on reports that were written for it (`benchmarks/written_reports.py`), averaged the weights before
-and after that, and quantised them to eight bits. The figures above are those of the eight-bit model
-on PsyTAR's test posts, which were not used for any of this, with 95% bootstrap intervals over
-sentences, and on the held-out texts of `benchmarks/held_out`, whose datasheet says how far they can
-be trusted.
+`benchmarks/bundled_model.py` trained four teachers (all-mpnet-base-v2) on the training posts of
+PsyTAR, on reports that were written for it (`benchmarks/written_reports.py`) and on made-up posts
+and reports (`benchmarks/made_up_posts.py`, `benchmarks/made_up_reports.py`), distilled them into
+six students (all-MiniLM-L6-v2 with a mention scorer), averaged the weights of all students, and
+quantised them to eight bits. The figures above are those of the eight-bit model on PsyTAR's test
+posts, which were not used for any of this, with 95% bootstrap intervals over sentences, and on the
+held-out texts of `benchmarks/held_out`, whose datasheet says how far they can be trusted.
 
 ## What to expect
 
@@ -75,14 +70,11 @@ DEV = 8
 reports and text without mentions too, not only PsyTAR's posts."""
 UNLABELLED = 2200
 """The number of made-up posts and of made-up reports that the teachers label."""
-TEACHERS, STUDENTS = 4, 4
+TEACHERS, STUDENTS = 4, 6
 TEACHER: list[str] = []
 STUDENT = ["--learning-rate", "1e-4", "--num-train-epochs", "14", "--mention-scorer", "192"]
 STUDENT += ["--teacher-weight", "0.8"]
 """With a weight of 0.5 or a rate of 2e-4, students are as good within noise."""
-CONTINUED = ["--learning-rate", "7e-5", "--num-train-epochs", "4"]
-SHARES = (0.5, 0.7, 0.85, 1.0)
-"""The shares of the continued model in an average with the student that are compared."""
 
 
 def write_texts(data: Path, out: Path) -> None:
@@ -118,16 +110,15 @@ def train(data: Path, out: Path, *options: str) -> None:
 
 
 def train_all(data: Path, small: Path, large: Path, out: Path, jobs: int) -> None:
-    """Train teachers in parallel, then students; copy the best student by development figures."""
+    """Train teachers in parallel, then students, and print their figures."""
     teachers = [out / f"teacher-{seed}" for seed in range(1, TEACHERS + 1)]
     distil = ["--unlabelled", str(out / "unlabelled.jsonl")]
     for folder in teachers:
         distil += ["--teachers", str(folder / "model")]
-    students = [out / f"student-{seed}" for seed in range(1, STUDENTS + 1)]
     with ThreadPoolExecutor(jobs) as pool:
         for folders, encoder, options in (
             (teachers, large, TEACHER),
-            (students, small, [*STUDENT, *distil]),
+            (students_of(out), small, [*STUDENT, *distil]),
         ):
             waiting = [
                 pool.submit(
@@ -135,16 +126,23 @@ def train_all(data: Path, small: Path, large: Path, out: Path, jobs: int) -> Non
                 )
                 for seed, folder in enumerate(folders, 1)
             ]
-            for each in waiting:
+            for folder, each in zip(folders, waiting, strict=True):
                 each.result()
-    for folder in [*teachers, *students]:
-        print(folder.name, json.dumps(figures_of(folder)))
-    best = max(students, key=lambda folder: _merit(figures_of(folder)["dev"]))
-    shutil.copytree(best, out / "student", dirs_exist_ok=True)
+                print(folder.name, json.dumps(figures_of(folder)), flush=True)
 
 
-def average(data: Path, student: Path, continued: Path, out: Path) -> None:
-    """Average the weights of two models, in the share that is best on development data."""
+def students_of(out: Path) -> list[Path]:
+    """Return the folders of the trainings of all students."""
+    return [out / f"student-{seed}" for seed in range(1, STUDENTS + 1)]
+
+
+def average(out: Path) -> None:
+    """Average the weights of all students, and set recall and calibration on development data.
+
+    All of them are taken, not those with the best figures: development figures of single students
+    do not tell which one is best on other text.
+    """
+    import torch
     from safetensors.torch import load_file, save_file
 
     from discotag.evaluation import score
@@ -153,37 +151,22 @@ def average(data: Path, student: Path, continued: Path, out: Path) -> None:
     from discotag.prediction.tagger import Tagger
     from discotag.training.calibration import calibrated
 
-    dev, test = (
-        [sentence for document in read(path) for sentence in document.sentences]
-        for path in (out.parent / "dev.jsonl", data / "test.jsonl")
-    )
-    before, after = (load_file(folder / WEIGHTS) for folder in (student, continued))
-    merits = {}
-    for share in SHARES:
-        folder = out / f"share-{share}"
-        shutil.copytree(continued, folder, dirs_exist_ok=True)
-        weights = {name: share * after[name] + (1 - share) * before[name] for name in after}
-        save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
-        network = Network.from_pretrained(folder)
-        network.config = calibrated(network, dev)
-        raw = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-        raw[KEY] = network.config.to_dict()
-        (folder / CONFIG).write_text(json.dumps(raw, indent=2) + "\n", encoding="utf-8")
-        tagger = Tagger.from_network(network, "cpu")
-        figures = {}
-        for name, gold in (("dev", dev), ("test", test)):
-            found = tagger.predict([each.words for each in gold])
-            scores = score(gold, [document.sentences[0] for document in found])
-            figures[name] = {part: 100 * each.micro.f1 for part, each in scores.slices()}
-        print(share, json.dumps(figures))
-        merits[folder] = _merit(figures["dev"])
-    best = max(merits, key=lambda folder: merits[folder])
-    shutil.copytree(best, out / "model", dirs_exist_ok=True)
-
-
-def _merit(figures: dict[str, float]) -> float:
-    """Return what the best student is chosen by, as `discotag train` chooses the best seed."""
-    return figures["all"] + 0.1 * figures["discontinuous"]
+    students = [folder / "model" for folder in students_of(out)]
+    model = out / "final" / "model"
+    shutil.copytree(students[0], model, dirs_exist_ok=True)
+    weights = [load_file(folder / WEIGHTS) for folder in students]
+    means = {name: torch.stack([each[name] for each in weights]).mean(0) for name in weights[0]}
+    save_file(means, model / WEIGHTS, metadata={"format": "pt"})
+    dev = [sentence for each in read(out / "dev.jsonl") for sentence in each.sentences]
+    network = Network.from_pretrained(model)
+    network.config = calibrated(network, dev)
+    raw = json.loads((model / CONFIG).read_text(encoding="utf-8"))
+    raw[KEY] = network.config.to_dict()
+    (model / CONFIG).write_text(json.dumps(raw, indent=2) + "\n", encoding="utf-8")
+    found = Tagger.from_network(network).predict([each.words for each in dev])
+    scores = score(dev, [document.sentences[0] for document in found])
+    figures = {part: round(100 * each.micro.f1, 2) for part, each in scores.slices()}
+    print("average, dev", json.dumps(figures))
 
 
 def figures_of(folder: Path) -> dict[str, dict[str, float]]:
@@ -265,7 +248,7 @@ def main() -> None:
     parser.add_argument("--large", type=Path, help="the encoder of the teachers")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--jobs", type=int, default=1, help="trainings at a time")
-    steps = ("texts", "train", "continue", "export", "all")
+    steps = ("texts", "train", "average", "export", "all")
     parser.add_argument("--step", choices=steps, default="all")
     options = parser.parse_args()
     if options.step in ("texts", "all"):
@@ -274,10 +257,8 @@ def main() -> None:
         if options.small is None or options.large is None:
             parser.error("training needs --small and --large")
         train_all(options.data, options.small, options.large, options.out, options.jobs)
-    if options.step in ("continue", "all"):
-        student, continued = options.out / "student" / "model", options.out / "continued"
-        train(options.data, continued, "--from-model", str(student), *CONTINUED)
-        average(options.data, student, continued / "model", options.out / "final")
+    if options.step in ("average", "all"):
+        average(options.out)
     if options.step in ("export", "all"):
         export(options.data, options.out / "final" / "model", BUNDLED)
 
