@@ -1,0 +1,124 @@
+// When to ask the server, and what to do with answers that come late, out of order or not at all.
+
+import { CallError, askForToken, call, sleep, untilBack } from "./common.js";
+
+// After this long without a key the text is sent, and while keys come without a break, at least as
+// often as the second says. A sentence is answered in about 20 ms.
+const PAUSE_MS = 150;
+const LONGEST_PAUSE_MS = 600;
+const FIRST_RETRY_MS = 500;
+const LONGEST_RETRY_MS = 8_000;
+
+/** Asks the server about the latest request only: older ones are aborted, their answers dropped. */
+export class Asker {
+  /**
+   * @param {string} path of the API
+   * @param {{waiting: Function, answered: Function, failed: Function}} listeners
+   *   `waiting()` when a request is wanted, `answered(answer, request)`, `failed(problem)` with
+   *   {text, button, action} to be shown until the next answer.
+   */
+  constructor(path, listeners) {
+    this.path = path;
+    this.listeners = listeners;
+    this.request = null;
+    this.running = null;
+    this.timer = 0;
+    this.since = 0;
+  }
+
+  /** Send a request after a pause of typing. */
+  want(request) {
+    this.request = request;
+    this.listeners.waiting();
+    const now = performance.now();
+    if (!this.timer) this.since = now;
+    clearTimeout(this.timer);
+    const pause = Math.min(PAUSE_MS, Math.max(0, this.since + LONGEST_PAUSE_MS - now));
+    this.timer = setTimeout(() => this.#send(), pause);
+  }
+
+  /** Send a request at once. */
+  ask(request) {
+    this.request = request;
+    this.listeners.waiting();
+    return this.#send();
+  }
+
+  /** Want nothing any more. */
+  drop() {
+    clearTimeout(this.timer);
+    this.timer = 0;
+    this.running?.abort();
+    this.running = null;
+  }
+
+  async #send() {
+    this.drop();
+    const { request } = this;
+    const running = new AbortController();
+    this.running = running;
+    const { signal } = running;
+    for (let wait = FIRST_RETRY_MS; !signal.aborted; wait = Math.min(2 * wait, LONGEST_RETRY_MS)) {
+      try {
+        const answer = await call(this.path, { body: request, signal });
+        if (!signal.aborted) this.#deliver(answer, request);
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        this.listeners.failed(this.#explained(error));
+        try {
+          if (error.kind === "stopped") await untilBack(signal);
+          else if (error.kind === "busy") await sleep(wait, signal);
+          else return;
+        } catch {
+          return; // aborted: a newer request is on its way
+        }
+      }
+    }
+  }
+
+  #deliver(answer, request) {
+    try {
+      this.listeners.answered(answer, request);
+    } catch {
+      throw new CallError("broken", "The server's answer cannot be read.");
+    }
+  }
+
+  #explained(error) {
+    const again = { button: "Try again", action: () => this.ask(this.request) };
+    switch (error.kind) {
+      case "stopped":
+        return {
+          text:
+            "The server does not answer: it may have been stopped. Your text is kept; this page " +
+            "goes on by itself as soon as the server is back.",
+        };
+      case "busy":
+        return { text: "The server is busy. This page tries again by itself." };
+      case "token":
+        return {
+          text: "This server needs a token. Whoever runs the server has it.",
+          button: "Enter the token",
+          action: async () => (await askForToken()) && this.ask(this.request),
+        };
+      case "refused":
+        return { text: sentence(error.message) };
+      case "broken":
+        return {
+          text:
+            `${sentence(error.message)} Try again; if that does not help, reload the page, and ` +
+            "tell whoever runs the server.",
+          ...again,
+        };
+      default:
+        return { text: "Something in this page failed. Please reload it; your text is kept.", ...again };
+    }
+  }
+}
+
+/** Return a message as a sentence, with a capital letter and a full stop. */
+function sentence(message) {
+  const text = message.trim();
+  return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
+}

@@ -1,0 +1,163 @@
+// From an answer of /api/predict to elements: sentences, their readings and tags, and the table.
+// All text of users becomes text nodes. The drawing functions come from drawing.js.
+/* global element, unpacked, spelled, drawWords, listMentions */
+
+/**
+ * Draw the first document of an answer.
+ *
+ * Mentions are numbered through the document. The result has the elements `sentences` and `rows`
+ * (of the table), and for each mention its number, score, bars and row.
+ *
+ * @throws {Error} if the answer is not complete
+ */
+export function drawAnswer(answer) {
+  const { labels, documents } = answer;
+  const [found] = documents;
+  const mentions = [];
+  const sentences = found.drawings.map((drawing, place) => {
+    const sentence = unpacked(drawing);
+    const words = drawWords(sentence);
+    const mine = sentence.mentions.map((drawn, inside) => {
+      const given = found.mentions[mentions.length + inside];
+      const number = mentions.length + inside + 1;
+      for (const bar of drawn.drawn) if (bar.dataset.number) bar.dataset.number = number;
+      const key = JSON.stringify([labels[drawn.label], drawn.at]);
+      return { ...drawn, number, given, key, words, sentence };
+    });
+    mentions.push(...mine);
+    const box = element("article", "sentence", words);
+    if (found.tags) addTags(box, sentence, found.tags[place]);
+    if (found.alternatives)
+      box.append(drawReadings(sentence, mine, found.alternatives[place], labels));
+    return box;
+  });
+  if (mentions.length !== found.mentions.length) throw new Error("drawings of other mentions");
+  for (const mention of mentions) mention.line = drawRow(mention, labels);
+  return { sentences, mentions };
+}
+
+/** Return the table of mentions. */
+export function drawTable(mentions) {
+  const heads = ["Mention", "Label", "Characters", "Score"].map((name) => {
+    const head = element("th", name.toLowerCase(), name);
+    head.scope = "col";
+    return head;
+  });
+  return element(
+    "table",
+    "",
+    element("caption", "unseen", "Mentions"),
+    element("thead", "", element("tr", "", ...heads)),
+    element("tbody", "", ...mentions.map((mention) => mention.line)),
+  );
+}
+
+/** Explain the tags of a model with some slots. */
+export function drawLegend({ slots = 2, gap_mentions: gapMentions = false }) {
+  const names = ["x", "y", "z", "w"].slice(0, Math.max(slots, 0));
+  const explained = [
+    [["O"], "in no mention"],
+    [["CB", "CI"], "first and further words of a mention without gaps that shares no words"],
+  ];
+  if (names.length) {
+    explained.push(
+      [["DB-", "DI-"], "first and further words of a set: mentions that share words or have gaps"],
+      [
+        names.map((name) => `B${name} I${name}`),
+        `first and further words of a component; ${names.join(", ")} are the slots that components fill`,
+      ],
+      [["DI-O"], "in a gap"],
+    );
+    if (gapMentions) explained.push([["DI-CB", "DI-CI"], "a mention that is wholly inside a gap"]);
+  }
+  const list = explained.map(([tags, meaning]) =>
+    element(
+      "div",
+      "",
+      element("dt", "", ...tags.flatMap((tag) => [element("code", "", tag), " "])),
+      element("dd", "", meaning),
+    ),
+  );
+  const rule = element(
+    "p",
+    "soft",
+    "The mentions of a set are all combinations of one component of each slot. In “pain in arms " +
+      "and shoulders”, “pain in” fills x, “arms” and “shoulders” fill y: two mentions.",
+  );
+  return names.length ? [element("dl", "", ...list), rule] : [element("dl", "", ...list)];
+}
+
+/** Return a probability as people write it. */
+export function percent(probability) {
+  const whole = Math.round(probability * 100);
+  if (whole === 0 && probability > 0) return "<1%";
+  if (whole === 100 && probability < 1) return ">99%";
+  return `${whole}%`;
+}
+
+function addTags(box, sentence, tags) {
+  if (tags.length !== sentence.words.length) throw new Error("tags of other words");
+  const cells = box.querySelectorAll(".words .word");
+  tags.forEach((tag, place) => {
+    const shown = element("span", tag === "O" ? "tag outside" : "tag", tag);
+    shown.setAttribute("aria-hidden", "true");
+    cells[place].firstChild.after(shown);
+  });
+  // Screen readers get words and tags as a list; in the drawing they would read them mixed.
+  const pairs = sentence.words.map((word, place) => element("li", "", `${word}: ${tags[place]}`));
+  const list = element("ul", "", ...pairs);
+  list.setAttribute("aria-label", "Words and their tags");
+  box.append(element("div", "unseen spoken-tags", list));
+}
+
+function drawReadings(sentence, found, readings, labels) {
+  const items = readings.map(({ probability, mentions }) => {
+    const drawn = mentions.map((mention) => {
+      const key = JSON.stringify([mention.label, mention.fragments]);
+      const same = found.find((each) => each.key === key);
+      return {
+        label: labels.indexOf(mention.label),
+        at: mention.fragments,
+        colour: same?.colour ?? 0,
+        number: same?.number,
+        score: null,
+        drawn: [],
+      };
+    });
+    const shown = drawn.length
+      ? listMentions({ ...sentence, mentions: drawn }, labels)
+      : element("p", "soft", "no mention");
+    drawn.forEach((mention, place) => {
+      const item = shown.children[place];
+      item.querySelector(".number").textContent = mention.number ?? "new";
+      if (mention.number === undefined) item.classList.add("other");
+    });
+    return element("li", "", scoreBar(probability), shown);
+  });
+  const list = element("ol", "", ...items);
+  return element("div", "readings", element("h3", "", "Most probable readings"), list);
+}
+
+function drawRow(mention, labels) {
+  const { given, number, colour, sentence, at } = mention;
+  const text = at.map(([start, end]) => spelled(sentence, start, end)).join(" … ");
+  const button = element("button", "plain", element("b", "number", String(number)), " ",
+    element("bdi", "", text));
+  button.type = "button";
+  button.setAttribute("aria-label", `${number} ${text}`);
+  button.setAttribute("aria-pressed", "false");
+  const characters = (given.spans ?? []).map(([start, end]) => `${start}–${end}`).join(", ");
+  const score = element("td", "score", ...(given.score === undefined ? [] : [scoreBar(given.score)]));
+  const name = element("td", "mention", button);
+  if (at.length > 1) name.append(element("span", "badge", at.length === 2 ? "gap" : "gaps"));
+  return element("tr", `c${colour}`, name, element("td", "label", labels[mention.label]),
+    element("td", "characters", characters), score);
+}
+
+function scoreBar(share) {
+  const filled = element("i", "");
+  filled.style.inlineSize = `${Math.max(share * 100, 1)}%`;
+  const track = element("span", "track", filled);
+  track.setAttribute("aria-hidden", "true");
+  return element("span", "share", track, element("span", "figure", percent(share)));
+}
