@@ -1,0 +1,193 @@
+"""Run an application: its socket, the rule for listening beyond this machine, and its end."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import math
+import socket
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from ipaddress import ip_address
+from typing import Any, Final
+
+import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from discotag.errors import DiscotagError, InputError
+from discotag.serve.connections import connection_class
+from discotag.serve.limits import Limits
+
+LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
+"""The names of this machine in a `Host` header."""
+
+LEAST_TOKEN: Final = 16
+"""The fewest characters of a token: a shorter one can be guessed."""
+
+BACKLOG: Final = 512
+"""The most connections that wait to be accepted."""
+
+SWITCH_SECONDS: Final = 0.0005
+"""How long a thread with long work keeps others waiting; Python's default is ten times as much,
+which a request would notice."""
+
+
+def run(
+    factory: Callable[[], ASGIApp],
+    *,
+    host: str,
+    port: int,
+    token: str | None,
+    on_ready: Callable[[str], None],
+    limits: Limits | None = None,
+) -> None:
+    """Serve an application until SIGTERM or SIGINT, then finish what was accepted and return.
+
+    Args:
+        factory: Makes the application, with `discotag.serve.protection.protect` around it.
+        host: The address or name to listen on. Beyond this machine, a token is necessary.
+        port: The port; 0 for any that is free.
+        token: The token that the application asks for, or None.
+        on_ready: Called with the URL when requests are accepted.
+        limits: The bounds; by default, those of `Limits`.
+
+    Raises:
+        DiscotagError: The address cannot be used or is not safe, or the application cannot start.
+    """
+    limits = limits or Limits()
+    with listen(host, port, token) as sock:
+        app = _Watched(factory())
+        config = uvicorn.Config(
+            app,
+            http=connection_class(limits),
+            ws="none",
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            backlog=BACKLOG,
+            timeout_keep_alive=math.ceil(limits.idle_seconds),
+            timeout_graceful_shutdown=math.ceil(limits.shutdown_seconds),
+        )
+        logging.getLogger("uvicorn").setLevel(logging.CRITICAL)  # its messages may have texts
+        usual = sys.getswitchinterval()
+        sys.setswitchinterval(SWITCH_SECONDS)
+        try:
+            with suppress(SystemExit, KeyboardInterrupt):  # uvicorn's way to say that it failed
+                _Server(config, lambda: on_ready(_url(sock))).run(sockets=[sock])
+        finally:
+            sys.setswitchinterval(usual)
+        if app.failure is not None:
+            raise app.failure
+
+
+@contextmanager
+def listen(host: str, port: int, token: str | None) -> Iterator[socket.socket]:
+    """Open a listening socket.
+
+    Raises:
+        DiscotagError: The address is in use or unknown, or others can reach it and there is no
+            token.
+    """
+    check_token(token)
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, UnicodeError, OverflowError):
+        raise DiscotagError(f"cannot listen on {host!r}: there is no such address") from None
+    if not host or not found:
+        raise InputError("give an address to listen on, such as 127.0.0.1")
+    family, kind, protocol, _, address = min(found, key=lambda each: each[0] != socket.AF_INET)
+    if token is None and not ip_address(str(address[0]).partition("%")[0]).is_loopback:
+        raise DiscotagError(
+            f"{host} can be reached from other machines: set a token in DISCOTAG_TOKEN or "
+            "--token-file, or listen on 127.0.0.1"
+        )
+    sock = socket.socket(family, kind, protocol)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            sock.bind(address)
+            sock.listen(BACKLOG)
+        except OSError as error:
+            reason = "the port is in use" if error.errno == errno.EADDRINUSE else error.strerror
+            raise DiscotagError(f"cannot listen on {host}, port {port}: {reason}") from None
+        yield sock
+    finally:
+        sock.close()
+
+
+def check_token(token: str | None) -> None:
+    """Raise `InputError` if a token is too short or cannot be in a header."""
+    if token is None:
+        return
+    if len(token) < LEAST_TOKEN:
+        raise InputError(f"the token needs at least {LEAST_TOKEN} characters")
+    if not token.isascii() or not token.isprintable() or " " in token:
+        raise InputError("the token may have letters, digits and punctuation of ASCII only")
+
+
+def allowed_hosts(host: str, more: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the names that a `Host` header may have, for `Policy`.
+
+    Args:
+        host: The address that the application listens on.
+        more: Further names. Beyond this machine, only these are allowed; by default, any, because
+            the token protects it.
+
+    Example:
+        >>> allowed_hosts("127.0.0.1")
+        ('localhost', '127.0.0.1', '::1')
+        >>> allowed_hosts("0.0.0.0")
+        ()
+    """
+    given = tuple(each.lower() for each in more)
+    try:
+        local = ip_address(host).is_loopback
+    except ValueError:
+        local = host.lower() == "localhost"
+    if not local:
+        return given
+    return tuple(dict.fromkeys((*LOOPBACK, host.lower(), *given)))
+
+
+class _Watched:
+    """An application that remembers why it could not start."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self.failure: Exception | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass everything on."""
+        try:
+            await self._app(scope, receive, send)
+        except Exception as error:
+            if scope["type"] == "lifespan":
+                self.failure = error
+            raise
+
+
+class _Server(uvicorn.Server):
+    """A server that says when it is ready, and does not end its process by the signal it got."""
+
+    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_ready = on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start the application, then accept connections."""
+        await super().startup(sockets)
+        if self.started:
+            self._on_ready()
+
+    def handle_exit(self, sig: int, frame: Any) -> None:
+        """Begin to stop; a second Ctrl-C stops at once."""
+        super().handle_exit(sig, frame)
+        self._captured_signals.clear()
+
+
+def _url(sock: socket.socket) -> str:
+    host, port = sock.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
