@@ -4,7 +4,7 @@ import { call, copyText, isTyping, takeToken } from "./common.js";
 import { Asker } from "./try_asking.js";
 import { EXAMPLES } from "./try_examples.js";
 import { asJson, download, isKept } from "./try_exports.js";
-import { drawAnswer, drawLegend, drawTable } from "./try_results.js";
+import { drawAnswer, drawTable, explainReadings, explainTags } from "./try_results.js";
 
 const TEXT_KEY = "discotag-text";
 // How many readings of a sentence are shown: more are hardly ever worth reading.
@@ -78,6 +78,7 @@ function show(answer) {
   point(null);
   shown = answer && { answer, ...drawn };
   at("drawing").replaceChildren(...drawn.sentences);
+  at("drawing").classList.toggle("one-label", answer?.labels.length === 1);
   at("table").replaceChildren(...(drawn.mentions.length ? [drawTable(drawn.mentions)] : []));
   at("shown").hidden = !answer;
   at("exports").hidden = !answer;
@@ -154,11 +155,15 @@ function step(by) {
   kept[next].line.querySelector("button").focus({ preventScroll: true });
 }
 
-function showTags() {
-  at("drawing").classList.toggle("with-tags", at("tags").checked);
+function explain() {
+  const { tags, alternatives } = settings();
+  at("drawing").classList.toggle("with-tags", tags);
   const model = models.find((each) => each.name === shown?.answer.model) ?? models[0];
-  at("legend").hidden = !at("tags").checked;
-  at("legend").replaceChildren(...drawLegend(model ?? {}));
+  at("about-tags").hidden = !tags;
+  at("about-tags").replaceChildren(...explainTags(model ?? {}));
+  at("about-readings").hidden = !alternatives;
+  at("about-readings").replaceChildren(...explainReadings());
+  at("legend").hidden = !(tags || alternatives);
 }
 
 function settings() {
@@ -230,7 +235,7 @@ async function listModels() {
   at("model").hidden = models.length < 2;
   at("only-model").hidden = models.length > 1;
   at("only-model").textContent = models[0]?.name ?? "none";
-  showTags();
+  explain();
   filter();
 }
 
@@ -255,8 +260,11 @@ function start() {
     text.focus();
   });
   least.addEventListener("input", filter);
-  at("tags").addEventListener("change", showTags);
-  at("alternatives").addEventListener("change", () => textChanged({ now: true }));
+  at("tags").addEventListener("change", explain);
+  at("alternatives").addEventListener("change", () => {
+    explain();
+    textChanged({ now: true });
+  });
   at("model").addEventListener("change", () => textChanged({ now: true }));
   at("copy").addEventListener("click", copy);
   for (const button of at("exports").querySelectorAll("[data-format]"))

@@ -25,7 +25,7 @@ export const EXAMPLES = [
   {
     name: "Emoji",
     text:
-      "Day 3 😩 head is pounding, arms and legs feel heavy 🥴 and I can't sleep at all 😭",
+      "Day 3 😩 head is pounding, arms and legs feel heavy 😴 and I can't sleep at all 😭",
   },
   {
     name: "Right to left",

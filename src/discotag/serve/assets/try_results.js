@@ -1,5 +1,6 @@
 // From an answer of /api/predict to elements: sentences, their readings and tags, and the table.
 // All text of users becomes text nodes. The drawing functions come from drawing.js.
+import { orderWords } from "./directions.js";
 /* global element, unpacked, spelled, drawWords, listMentions */
 
 /**
@@ -25,6 +26,7 @@ export function drawAnswer(answer) {
       return { ...drawn, number, given, key, words, sentence };
     });
     mentions.push(...mine);
+    orderWords(words);
     const box = element("article", "sentence", words);
     if (found.tags) addTags(box, sentence, found.tags[place]);
     if (found.alternatives)
@@ -52,8 +54,18 @@ export function drawTable(mentions) {
   );
 }
 
-/** Explain the tags of a model with some slots. */
-export function drawLegend({ slots = 2, gap_mentions: gapMentions = false }) {
+/** Explain alternatives. */
+export function explainReadings() {
+  return [
+    "Below each sentence are its most probable readings: the sets of mentions that may be in it. " +
+      "The mentions found are chosen one by one, so they may differ from the first reading. ",
+    element("b", "sign", "+"),
+    " marks a mention that is not among those found.",
+  ];
+}
+
+/** Explain the tags of a model. */
+export function explainTags({ slots = 2, gap_mentions: gapMentions = false }) {
   const names = ["x", "y", "z", "w"].slice(0, Math.max(slots, 0));
   const explained = [
     [["O"], "in no mention"],
@@ -89,10 +101,10 @@ export function drawLegend({ slots = 2, gap_mentions: gapMentions = false }) {
 
 /** Return a probability as people write it. */
 export function percent(probability) {
-  const whole = Math.round(probability * 100);
-  if (whole === 0 && probability > 0) return "<1%";
-  if (whole === 100 && probability < 1) return ">99%";
-  return `${whole}%`;
+  if (probability > 0 && probability < 0.001) return "<0.1%";
+  if (probability < 1 && probability > 0.999) return ">99.9%";
+  const shown = probability * 100;
+  return `${shown.toFixed(shown < 1 || shown > 99 ? 1 : 0)}%`.replace(/^(0|100)\.0%$/, "$1%");
 }
 
 function addTags(box, sentence, tags) {
@@ -129,28 +141,28 @@ function drawReadings(sentence, found, readings, labels) {
       : element("p", "soft", "no mention");
     drawn.forEach((mention, place) => {
       const item = shown.children[place];
-      item.querySelector(".number").textContent = mention.number ?? "new";
+      item.querySelector(".number").textContent = mention.number ?? "+";
       if (mention.number === undefined) item.classList.add("other");
     });
     return element("li", "", scoreBar(probability), shown);
   });
   const list = element("ol", "", ...items);
-  return element("div", "readings", element("h3", "", "Most probable readings"), list);
+  list.setAttribute("aria-label", "Most probable readings");
+  return element("div", "readings", list);
 }
 
 function drawRow(mention, labels) {
   const { given, number, colour, sentence, at } = mention;
   const text = at.map(([start, end]) => spelled(sentence, start, end)).join(" … ");
-  const button = element("button", "plain", element("b", "number", String(number)), " ",
+  const button = element("button", "plain", element("b", "number", String(number)),
     element("bdi", "", text));
   button.type = "button";
   button.setAttribute("aria-label", `${number} ${text}`);
   button.setAttribute("aria-pressed", "false");
   const characters = (given.spans ?? []).map(([start, end]) => `${start}–${end}`).join(", ");
   const score = element("td", "score", ...(given.score === undefined ? [] : [scoreBar(given.score)]));
-  const name = element("td", "mention", button);
-  if (at.length > 1) name.append(element("span", "badge", at.length === 2 ? "gap" : "gaps"));
-  return element("tr", `c${colour}`, name, element("td", "label", labels[mention.label]),
+  if (at.length > 1) button.append(element("span", "badge", at.length === 2 ? "gap" : "gaps"));
+  return element("tr", `c${colour}`, element("td", "mention", button), element("td", "label", labels[mention.label]),
     element("td", "characters", characters), score);
 }
 
