@@ -1,0 +1,177 @@
+// The annotator's page: who is here, which view is shown, and what is asked of the server again.
+
+import { CallError, call, sleep, takeToken } from "./common.js";
+import { commandsFor } from "./annotate_commands.js";
+import { DocumentView } from "./annotate_document.js";
+import { make, the } from "./annotate_dom.js";
+import { askForName, forgetName, keptName } from "./annotate_entry.js";
+import { listenToKeys } from "./annotate_keys.js";
+import { DocumentList, showTally } from "./annotate_list.js";
+import { notify, showKeys } from "./annotate_notices.js";
+import { refreshExport, showExport, showProgress } from "./annotate_overview.js";
+import { Session } from "./annotate_session.js";
+import { VersionsView } from "./annotate_versions.js";
+
+const POLL_MS = 5_000;
+// While the server is away, it is asked more often, so that work goes on when it is back.
+const AWAY_POLL_MS = 1_000;
+const VIEWS = ["work", "versions", "progress", "export"];
+
+let project = null;
+
+const view = new DocumentView(the("work"));
+const session = new Session({
+  show: (state) => view.show(state),
+  finished: (number) => route().view === "work" && session.number === number && goToNext(number),
+  listChanged: () => quietly(() => list.refresh()),
+  compare: (number) => go(`${number}/versions`),
+});
+const list = new DocumentList((number) => go(String(number)));
+const versions = new VersionsView(the("versions"), {
+  back: () => go(String(route().number)),
+  notify,
+  decided: () => {
+    notify("The decision is saved.", { kind: "good" });
+    quietly(refreshProject);
+  },
+});
+view.commands = commandsFor(view, {
+  act: (kind, details, said) => session.act(kind, details, said),
+  next: () => goToNext(session.number),
+  compare: () => go(`${session.number}/versions`),
+});
+
+/** Return what the address asks for. */
+function route() {
+  const hash = location.hash.slice(1);
+  const [, number, part] = /^(\d+)(\/versions)?$/.exec(hash) ?? [];
+  if (number !== undefined) return { view: part ? "versions" : "work", number: Number(number) };
+  return { view: VIEWS.includes(hash) ? hash : "work", number: null };
+}
+
+function go(hash) {
+  if (location.hash === `#${hash}`) return follow();
+  location.hash = hash;
+}
+
+/** Show what the address asks for. */
+async function follow() {
+  const { view: wanted, number } = route();
+  const still = () => route().view === wanted && route().number === number;
+  for (const name of VIEWS) the(name).hidden = name !== wanted;
+  for (const name of ["work", "progress", "export"]) {
+    const here = name === wanted || (name === "work" && wanted === "versions");
+    if (here) the(`to-${name}`).setAttribute("aria-current", "page");
+    else the(`to-${name}`).removeAttribute("aria-current");
+  }
+  the("bar").hidden = wanted !== "work" || number === null;
+  closeList();
+  try {
+    if (wanted === "work" && number === null) return await goToNext(session.number);
+    if (number !== null) list.point(number);
+    if (wanted === "work" && (await session.open(number)) && still()) opened();
+    if (wanted === "versions")
+      await session.patiently(() => versions.open(number, session.annotator, project.labels), still);
+    if (wanted === "progress")
+      await session.patiently(() => showProgress(the("progress"), project), still);
+    if (wanted === "export") {
+      showExport(the("export"), project);
+      await session.patiently(() => refreshExport(the("export")), still);
+    }
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    notify(error.message, { kind: "bad" });
+  }
+}
+
+function opened() {
+  document.title = `${session.state.name} · discotag`;
+  the("to-work").href = `#${session.number}`;
+  scrollTo(0, 0);
+  view.focusStart();
+  quietly(() => list.refresh());
+}
+
+/** Go to the document that is most useful now. */
+async function goToNext(after) {
+  const query = new URLSearchParams({ annotator: session.annotator, order: list.order });
+  if (after !== null) query.set("after", after);
+  const before = location.hash;
+  const answer = await session.patiently(() => call(`/api/next?${query}`), () => location.hash === before);
+  if (!answer || location.hash !== before) return;
+  if (answer.number !== null && answer.number !== undefined) return go(String(answer.number));
+  if (session.state) return notify("No open document is left for you. Disagreements may be left to decide: see the list.", { kind: "good", stays: true, key: "done" });
+  the("work").hidden = false;
+  the("bar").hidden = true;
+  notify("No open document is left for you. Choose one from the list to look at it again.", { kind: "good", stays: true, key: "done" });
+}
+
+async function refreshProject() {
+  const before = project;
+  project = await call("/api/project");
+  showTally(project);
+  the("project").replaceChildren(make("bdi", {}, project.name));
+  if (before?.model && project.model && before.model.version !== project.model.version) {
+    notify(`Model ${project.model.version} is in use now. The proposals of documents that nobody has touched are new.`, { kind: "good", stays: true, key: "model" });
+  }
+  const failed = project.training?.state === "failed" && before?.training?.state !== "failed";
+  if (failed) notify(`The training failed: ${project.training.message}`, { kind: "bad", key: "training" });
+  if (route().view === "progress" && before && JSON.stringify(before) !== JSON.stringify(project))
+    await showProgress(the("progress"), project);
+}
+
+/** Do something that may fail because the server is away; it is done again later anyway. */
+async function quietly(ask) {
+  try {
+    await ask();
+    session.heard(null);
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    if (error.kind !== "refused") session.heard(error.message);
+  }
+}
+
+async function poll() {
+  for (;;) {
+    await sleep(session.trouble ? AWAY_POLL_MS : POLL_MS);
+    await quietly(refreshProject);
+    await quietly(() => session.meet());
+    await quietly(() => list.refresh());
+  }
+}
+
+function closeList() {
+  document.body.classList.remove("list-open");
+  the("show-list").setAttribute("aria-expanded", "false");
+}
+
+async function start() {
+  takeToken();
+  project = await session.patiently(() => call("/api/project"));
+  const annotator = keptName() ?? (await askForName(project));
+  the("who").textContent = annotator;
+  the("who").title = "Work under another name";
+  the("workplace").hidden = false;
+  await session.patiently(refreshProject);
+  session.start(annotator);
+  list.enter(annotator).catch(() => {});
+  window.addEventListener("hashchange", follow);
+  follow();
+  poll();
+}
+
+the("show-list").addEventListener("click", () => {
+  const open = document.body.classList.toggle("list-open");
+  the("show-list").setAttribute("aria-expanded", String(open));
+});
+the("show-keys").addEventListener("click", showKeys);
+the("who").addEventListener("click", () => {
+  if (session.waiting) return notify("Some actions are not saved yet: wait until they are.", { kind: "bad", key: "who" });
+  session.leave();
+  forgetName();
+  location.reload();
+});
+window.addEventListener("pagehide", () => session.leave());
+window.addEventListener("pageshow", (event) => event.persisted && location.reload());
+listenToKeys(() => (route().view === "work" && session.state ? view.commands : null), showKeys);
+start();

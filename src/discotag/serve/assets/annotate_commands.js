@@ -1,0 +1,243 @@
+// What a person can do with the document that is shown: by key, pointer or button.
+
+import { notify, say } from "./annotate_notices.js";
+import { keyOf, plain, textOf } from "./annotate_mentions.js";
+
+/**
+ * Return the commands of a view.
+ *
+ * @param {DocumentView} view
+ * @param {{act: function, next: function, compare: function}} on `act(kind, details, said)` sends an
+ *   action; `next()` goes to the next document; `compare()` shows the versions.
+ */
+export function commandsFor(view, on) {
+  const sentenceAt = (place) => view.shown.sentences[place];
+  const named = (place, { label, fragments }) =>
+    `${label} “${textOf(sentenceAt(place).drawing, fragments)}”`;
+
+  function refuse() {
+    notify("This document is finished. Reopen it to change it.", {
+      key: "finished",
+      action: ["Reopen", reopen],
+    });
+  }
+
+  /** Return the mention that a key is meant for, or say why there is none. */
+  function target() {
+    if (view.readonly) return refuse();
+    if (view.chosenMention) return view.chosenMention;
+    if (!view.selection.empty) return void say("Press Enter to make a mention, or Escape first.");
+    const { sentence, word } = view.selection.cursor;
+    const here = sentenceAt(sentence).mentions.filter(({ fragments }) =>
+      fragments.some(([start, end]) => start <= word && word < end),
+    );
+    if (here.length === 1) return { place: sentence, mention: here[0] };
+    const several = "Several mentions have this word: press Tab to choose one.";
+    notify(here.length ? several : "No mention here: press Tab or n to choose one.", { key: "where" });
+    return null;
+  }
+
+  function act(kind, place, mention, said, details = {}) {
+    on.act(kind, { sentence: place, mention: plain(mention), ...details }, said);
+    say(said);
+  }
+
+  function acceptMention(place, mention) {
+    if (mention.status === "proposed")
+      act("accept", place, mention, `accept ${named(place, mention)}`);
+  }
+
+  function removeMention(place, mention) {
+    act("remove", place, mention, `remove ${named(place, mention)}`);
+  }
+
+  function change(place, mention, to) {
+    const exists = sentenceAt(place).mentions.some((each) => keyOf(each) === keyOf(to));
+    if (exists) {
+      const same = keyOf(to) === keyOf(mention);
+      if (!same) notify(`${named(place, to)} is there already.`, { key: "exists" });
+      return;
+    }
+    if (view.chosen?.key === keyOf(mention)) view.chosen = { place, key: keyOf(to) };
+    act("change", place, mention, `change ${named(place, mention)} to ${named(place, to)}`, { to });
+  }
+
+  function proposals() {
+    return view.shown.sentences.flatMap((sentence, place) =>
+      sentence.mentions
+        .filter((mention) => mention.status === "proposed")
+        .map((mention) => ({ place, mention, start: mention.fragments[0][0], key: keyOf(mention) })),
+    );
+  }
+
+  function proposal(direction) {
+    const all = proposals();
+    if (!all.length) return notify("No proposals are left in this document.", { key: "where" });
+    const { sentence, word } = view.selection.cursor;
+    let at = all.findIndex(({ key, place }) => view.chosen?.key === key && view.chosen.place === place);
+    if (at >= 0) at += direction;
+    else {
+      at = all.findIndex(({ place, start }) => place > sentence || (place === sentence && start >= word));
+      if (direction < 0) at = (at < 0 ? all.length : at) - 1;
+    }
+    const { place, key } = all.at(at % all.length);
+    view.choose(place, key);
+  }
+
+  function accept() {
+    const found = target();
+    if (!found) return;
+    const all = proposals();
+    const at = all.findIndex(
+      ({ place, key }) => place === found.place && key === keyOf(found.mention),
+    );
+    acceptMention(found.place, found.mention);
+    if (all[at + 1]) view.choose(all[at + 1].place, all[at + 1].key);
+    else view.choose(found.place, keyOf(found.mention));
+  }
+
+  function remove() {
+    const found = target();
+    if (found) removeMention(found.place, found.mention);
+  }
+
+  function edit() {
+    const found = target();
+    if (!found) return;
+    view.selection.edit(found.place, found.mention);
+    view.chosen = null;
+    view.focusCursor();
+    view.paint();
+    say("Change the words of the mention, then press Enter.");
+  }
+
+  function make() {
+    const { selection } = view;
+    if (view.readonly) return refuse();
+    if (selection.empty)
+      return say("Select words first: Space selects the word, Shift and arrows several.");
+    selection.settle();
+    const { sentence: place, fragments, editing } = selection;
+    const label = editing ? editing.label : view.shown.labels[view.label];
+    const made = { label, fragments };
+    const there = sentenceAt(place).mentions.find((each) => keyOf(each) === keyOf(made));
+    selection.clear();
+    if (editing) change(place, editing, made);
+    else if (there?.status === "proposed") acceptMention(place, there);
+    else if (there) notify(`${named(place, made)} is there already.`, { key: "exists" });
+    else act("add", place, made, `add ${named(place, made)}`);
+    view.focusCursor();
+    view.paint();
+  }
+
+  function label(index) {
+    const wanted = view.shown.labels[index];
+    if (!wanted) return;
+    const found = view.chosenMention;
+    if (found && view.readonly) return refuse();
+    if (found) return change(found.place, found.mention, { ...plain(found.mention), label: wanted });
+    if (view.selection.editing) return say("Press Enter to save the words, or Escape first.");
+    view.label = index;
+    say(`Label ${wanted}`);
+    view.paint();
+  }
+
+  function makeWith(index) {
+    view.label = index;
+    make();
+  }
+
+  function clear() {
+    const { place } = view.chosen ?? {};
+    const { editing, sentence } = view.selection;
+    view.selection.clear();
+    if (editing) view.choose(sentence, keyOf(editing));
+    else if (place !== undefined || document.activeElement === document.body) view.focusCursor();
+    view.paint();
+  }
+
+  function finish() {
+    if (view.readonly) return on.next();
+    on.act("finish", {}, "finish the document");
+    say("Finished");
+  }
+
+  function reopen() {
+    on.act("reopen", {}, "reopen the document");
+  }
+
+  function acceptAll() {
+    if (view.readonly) return refuse();
+    if (proposals().length) on.act("accept_all", {}, "accept all proposals");
+  }
+
+  const undo = () => on.act("undo", {}, "undo");
+  const redo = () => on.act("redo", {}, "redo");
+  const { next, compare } = on;
+  return {
+    accept, acceptAll, acceptMention, clear, compare, edit, finish, label, make, makeWith, next,
+    proposal, proposals, redo, refuse, remove, removeMention, reopen, undo,
+    ...movements(view, refuse),
+  };
+}
+
+/** Return the commands that move the cursor, and those that select words with it. */
+function movements(view, refuse) {
+  function go(sentence, word, extend) {
+    const { selection } = view;
+    if (extend && view.readonly) return refuse();
+    if (extend && sentence !== selection.cursor.sentence) return;
+    if (extend) selection.extend(word);
+    else selection.move(sentence, word);
+    view.chosen = null;
+    view.focusCursor();
+    view.paint();
+  }
+
+  function step(direction, extend) {
+    let { sentence, word } = view.selection.cursor;
+    word += view.runsLeft(sentence) ? -direction : direction;
+    const forward = word >= view.cells(sentence).length;
+    if (forward || word < 0) {
+      sentence += forward ? 1 : -1;
+      word = forward ? 0 : view.cells(sentence).length - 1;
+    }
+    if (view.cells(sentence).length) go(sentence, word, extend);
+  }
+
+  /** Go to the nearest word of the line above or below. */
+  function line(direction, extend) {
+    const { sentence, word } = view.selection.cursor;
+    const here = view.cells(sentence)[word]?.getBoundingClientRect();
+    if (!here) return;
+    let best = null;
+    for (const place of extend ? [sentence] : [sentence - 1, sentence, sentence + 1])
+      view.cells(place).forEach((cell, at) => {
+        const box = cell.getBoundingClientRect();
+        const down = (box.top - here.top) * direction;
+        const aside = Math.abs(box.left + box.width / 2 - here.left - here.width / 2);
+        // Words of one line differ by less than this.
+        if (down < 2) return;
+        if (!best || down < best.down - 1 || (down < best.down + 1 && aside < best.aside))
+          best = { place, at, down, aside };
+      });
+    if (best) go(best.place, best.at, extend);
+  }
+
+  function edge(key, extend) {
+    const { sentence } = view.selection.cursor;
+    go(sentence, key === "Home" ? 0 : view.cells(sentence).length - 1, extend);
+  }
+
+  function toggle() {
+    if (view.readonly) return refuse();
+    const { selection } = view;
+    const { sentence, word } = selection.cursor;
+    selection.toggle(sentence, word);
+    view.chosen = null;
+    view.focusCursor();
+    view.paint();
+  }
+
+  return { edge, line, step, toggle };
+}

@@ -1,0 +1,148 @@
+// The list of documents: filter, order, who has which, and how much is done.
+
+import { call } from "./common.js";
+import { button, counted, listed, make, the } from "./annotate_dom.js";
+import { STATUS } from "./annotate_heading.js";
+
+const PAGE = 50;
+// Typing pauses for this long before the list is asked for.
+const TYPING_MS = 250;
+const KEPT_UNDER = "discotag-order";
+
+/** The documents of the project, as the person filters and orders them. */
+export class DocumentList {
+  #annotator = "";
+  #current = null;
+  #loaded = PAGE;
+  #asked = 0;
+  #timer = null;
+  #signature = "";
+
+  /** @param {function(number)} open opens a document */
+  constructor(open) {
+    this.open = open;
+    the("order").value = sessionStorage.getItem(KEPT_UNDER) ?? "uncertainty";
+    the("order").addEventListener("change", () => {
+      sessionStorage.setItem(KEPT_UNDER, this.order);
+      this.restart();
+    });
+    the("status").addEventListener("change", () => this.restart());
+    the("search").addEventListener("input", () => {
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(() => this.restart(), TYPING_MS);
+    });
+    the("more").addEventListener("click", () => {
+      this.#loaded += PAGE;
+      this.refresh();
+    });
+  }
+
+  get order() {
+    return the("order").value;
+  }
+
+  enter(annotator) {
+    this.#annotator = annotator;
+    this.restart();
+  }
+
+  /** Point out the document that is open. */
+  point(number) {
+    this.#current = number;
+    for (const link of the("documents").querySelectorAll("button")) {
+      const here = Number(link.dataset.number) === number;
+      if (here) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+    }
+  }
+
+  restart() {
+    this.#loaded = PAGE;
+    return this.refresh();
+  }
+
+  /** Ask for the list again; the last question counts. Failures are left to the next time. */
+  async refresh() {
+    const asked = ++this.#asked;
+    const query = new URLSearchParams({
+      annotator: this.#annotator,
+      order: this.order,
+      status: the("status").value,
+      search: the("search").value,
+      offset: 0,
+      limit: this.#loaded,
+    });
+    const answer = await call(`/api/documents?${query}`);
+    if (asked !== this.#asked) return;
+    const signature = JSON.stringify(answer);
+    if (signature === this.#signature) return;
+    this.#signature = signature;
+    this.#draw(answer);
+  }
+
+  #draw({ total, documents }) {
+    const focused = document.activeElement?.dataset?.number;
+    const list = the("documents");
+    const scrolled = the("list").scrollTop;
+    list.replaceChildren(...documents.map((each) => make("li", {}, this.#entry(each))));
+    if (!documents.length) list.append(make("li", { class: "soft none" }, "No document fits."));
+    the("more").hidden = total <= documents.length;
+    the("list").scrollTop = scrolled;
+    this.point(this.#current);
+    if (focused) list.querySelector(`[data-number="${focused}"]`)?.focus();
+  }
+
+  #entry(each) {
+    const people = [
+      each.holders.length && `with ${listed(each.holders)}`,
+      each.finished_by.length && `finished by ${listed(each.finished_by)}`,
+    ];
+    const entry = button("", () => this.open(each.number), {
+      class: `document ${each.status} mine-${each.mine}`,
+      "data-number": each.number,
+    });
+    const uncertain = typeof each.uncertainty === "number" && each.status === "untouched";
+    entry.append(
+      make("bdi", { class: "document-name" }, each.name),
+      make("span", { class: `badge ${each.status}` }, STATUS[each.status] ?? each.status),
+      make(
+        "small",
+        {},
+        [counted(each.words, "word"), counted(each.mentions, "mention"),
+          uncertain && `uncertainty ${each.uncertainty.toFixed(2)}`, ...people]
+          .filter(Boolean)
+          .join(" · "),
+      ),
+    );
+    return entry;
+  }
+}
+
+/** Show how many documents are finished, and what the next training waits for. */
+export function showTally(project) {
+  const { documents, finished, started, disagreements } = project.counts;
+  const bar = make("progress", { max: Math.max(documents, 1), value: finished, "aria-label": "Finished documents" });
+  const more = [
+    started > 0 && `${started} started`,
+    disagreements > 0 && counted(disagreements, "disagreement"),
+  ].filter(Boolean);
+  the("tally").replaceChildren(
+    make("p", {}, make("strong", {}, `${finished} of ${documents}`), " finished", more.length ? make("small", {}, ` · ${more.join(" · ")}`) : ""),
+    bar,
+    make("p", { class: "training", id: "training" }, trainingText(project)),
+  );
+}
+
+/** Return what is to be said about training, as a sentence. */
+export function trainingText({ training, model, can_train: canTrain }) {
+  const used = model ? `Model ${model.version} proposes.` : "No model: draw the mentions yourself.";
+  if (!training) return used;
+  const { state, message, finished_since: since, needed } = training;
+  if (state === "running") return `${used} A new model is being trained${message ? `: ${message}` : "."}`;
+  if (state === "failed") return `${used} The last training failed: ${message}`;
+  const left = Math.max(needed - since, 0);
+  const next = left > 0
+    ? `Next training after ${left} more finished ${left === 1 ? "document" : "documents"}.`
+    : canTrain ? "The next training is about to start." : "";
+  return [used, next].filter(Boolean).join(" ");
+}

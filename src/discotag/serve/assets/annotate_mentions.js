@@ -1,0 +1,72 @@
+// Mentions as values: keys to compare them by, words and fragments, and data to draw them from.
+
+const COLOURS = 6; // as in discotag.render.colours
+
+/** Return a string that is equal for equal mentions: the same label and fragments. */
+export function keyOf(mention) {
+  return JSON.stringify([mention.label, mention.fragments]);
+}
+
+/** Return what names a mention in an action. */
+export function plain(mention) {
+  return { label: mention.label, fragments: mention.fragments };
+}
+
+/** Return the words of fragments. */
+export function wordsOf(fragments) {
+  const words = new Set();
+  for (const [start, end] of fragments)
+    for (let word = start; word < end; word++) words.add(word);
+  return words;
+}
+
+/** Return the fragments of words: their maximal runs, in order. */
+export function fragmentsOf(words) {
+  const fragments = [];
+  for (const word of [...words].sort((one, other) => one - other)) {
+    const last = fragments.at(-1);
+    if (last && last[1] === word) last[1] = word + 1;
+    else fragments.push([word, word + 1]);
+  }
+  return fragments;
+}
+
+/** Return the text of fragments, with " … " for each gap. */
+export function textOf(drawing, fragments) {
+  const sentence = window.unpacked(drawing);
+  return fragments.map(([start, end]) => window.spelled(sentence, start, end)).join(" … ");
+}
+
+/** Sort mentions as the server does: by position, then by label. */
+export function sorted(mentions) {
+  return [...mentions].sort(
+    (one, other) =>
+      byPosition(one.fragments.flat(), other.fragments.flat()) ||
+      (one.label < other.label ? -1 : Number(one.label > other.label)),
+  );
+}
+
+/**
+ * Return drawing data for other mentions of the same words.
+ *
+ * The server lays out what is saved. This is for what it does not know yet: each mention has a row
+ * of its own, and those that are drawn already keep their colours.
+ */
+export function redrawn(drawing, before, mentions, labels) {
+  const known = new Map(
+    before.map((mention, at) => [keyOf(mention), drawing.mentions?.[at]?.[4] ?? 0]),
+  );
+  const rows = mentions.map((mention, lane) => {
+    const percent = typeof mention.score === "number" ? Math.round(mention.score * 100) : null;
+    const colour = known.get(keyOf(mention)) ?? (lane + before.length) % COLOURS;
+    const score = mention.score ?? null;
+    return [labels.indexOf(mention.label), score, percent, lane, colour, mention.fragments];
+  });
+  return { ...drawing, mentions: rows };
+}
+
+function byPosition(one, other) {
+  for (let at = 0; at < Math.min(one.length, other.length); at++)
+    if (one[at] !== other[at]) return one[at] - other[at];
+  return one.length - other.length;
+}

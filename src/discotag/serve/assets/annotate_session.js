@@ -1,0 +1,199 @@
+// The open document between the page and the server: its state, actions on it, others on it.
+
+import { CallError, call, sleep } from "./common.js";
+import { listed } from "./annotate_dom.js";
+import { notify, retract, showSaved } from "./annotate_notices.js";
+import { Outbox } from "./annotate_outbox.js";
+import { withWaiting } from "./annotate_waiting.js";
+
+// Saving takes some milliseconds; only what takes longer is drawn as waiting.
+const SLOW_MS = 250;
+const AGAIN_MS = 700;
+
+/** Keeps the state of the open document, and passes on what happens to it. */
+export class Session {
+  annotator = "";
+  /** The last state from the server, or null. */
+  state = null;
+  /** Why reading fails, or null. */
+  trouble = null;
+  #on;
+  #outbox;
+  #number = null;
+  #opened = 0;
+
+  /**
+   * @param {{show: function, finished: function, listChanged: function, compare: function}} on
+   *   `show(state)` whenever there is something new to show; `finished(number)` when the server has
+   *   finished a document; `listChanged()` when the list of documents may be different;
+   *   `compare(number)` when the person wants to see the versions.
+   */
+  constructor(on) {
+    this.#on = on;
+    this.#outbox = new Outbox({
+      sent: (action, answer) => this.#sent(action, answer),
+      refused: (action, error) => this.#refused(action, error),
+      changed: () => this.#tellSaved(),
+    });
+  }
+
+  get waiting() {
+    return this.#outbox.waiting.length;
+  }
+
+  get number() {
+    return this.#number;
+  }
+
+  /** Send what a reload left behind. */
+  start(annotator) {
+    this.annotator = annotator;
+    this.#tellSaved();
+    this.#outbox.run();
+  }
+
+  /** Open a document; waits for the server if it is away. Return whether it is still wanted. */
+  async open(number) {
+    if (this.#number !== number) this.leave();
+    const opened = ++this.#opened;
+    this.#number = number;
+    const state = await this.patiently(() => this.#load(number), () => opened === this.#opened);
+    if (opened !== this.#opened) return false;
+    this.#take(state);
+    return true;
+  }
+
+  /** Tell the server that nobody of this page is on the document any more. */
+  leave() {
+    const number = this.#number;
+    this.#opened++;
+    this.#number = null;
+    this.state = null;
+    if (number === null) return;
+    const query = new URLSearchParams({ annotator: this.annotator });
+    call(`/api/documents/${number}/presence?${query}`, { method: "DELETE" }).catch(() => {});
+  }
+
+  /** Send an action on the open document. */
+  act(kind, details, said) {
+    if (!this.state) return;
+    const { number, revision } = this.state;
+    this.#outbox.add({ number, annotator: this.annotator, base: revision, kind, said, ...details });
+    setTimeout(() => this.#showWaiting(), this.#outbox.trouble ? 0 : SLOW_MS);
+  }
+
+  /** Call until the server answers; an answer that says no is thrown. */
+  async patiently(ask, wanted = () => true) {
+    for (;;) {
+      try {
+        const answer = await ask();
+        this.heard(null);
+        return answer;
+      } catch (error) {
+        if (!(error instanceof CallError) || error.kind === "refused") throw error;
+        this.heard(error.message);
+        await sleep(AGAIN_MS);
+        if (!wanted()) return null;
+      }
+    }
+  }
+
+  /** Note whether the server answers. */
+  heard(trouble) {
+    const back = this.trouble !== null && trouble === null;
+    this.trouble = trouble;
+    if (back) this.#outbox.hurry();
+    this.#tellSaved();
+  }
+
+  /** Tell the server who is here, and take over what others did. */
+  async meet() {
+    const { state } = this;
+    if (!state) return;
+    const path = `/api/documents/${state.number}/presence`;
+    const news = await call(path, { body: { annotator: this.annotator } });
+    if (this.state?.number !== state.number) return;
+    this.#announce(news);
+    const moved = news.revision > this.state.revision;
+    const proposed = news.model_version !== this.state.model_version && this.state.mine === "untouched";
+    if ((moved || proposed) && !this.waiting) await this.#reload(moved);
+    else Object.assign(this.state, pick(news, ["holders", "versions", "disagreement"]));
+    this.#showWaiting();
+  }
+
+  #load(number) {
+    return call(`/api/documents/${number}?${new URLSearchParams({ annotator: this.annotator })}`);
+  }
+
+  async #reload(moved) {
+    const { number, revision } = this.state;
+    const state = await this.#load(number);
+    if (this.state?.number !== number || this.waiting || state.revision < revision) return;
+    if (moved)
+      notify("Another window of yours changed this document. This is how it is now.", { key: "moved", stays: true });
+    this.#take(state);
+  }
+
+  #announce({ holders, versions, disagreement }) {
+    const before = this.state;
+    const came = holders.filter((name) => !before.holders.includes(name));
+    const left = before.holders.filter((name) => !holders.includes(name));
+    const wrote = versions.filter((name) => !before.versions.includes(name) && name !== this.annotator);
+    if (came.length)
+      notify(`${listed(came)} opened this document too. Each of you has a version of your own; nothing is overwritten.`, { key: "came" });
+    if (left.length) notify(`${listed(left)} left this document.`, { key: "left" });
+    if (wrote.length) notify(`${listed(wrote)} made a version of this document.`, { key: "wrote" });
+    if (disagreement && !before.disagreement)
+      notify("There are finished versions of this document that differ.", {
+        key: "differ", stays: true, action: ["Compare", () => this.#on.compare(before.number)],
+      });
+    if (came.length + left.length + wrote.length) this.#on.listChanged();
+  }
+
+  #take(state) {
+    this.state = state;
+    this.#showWaiting(true);
+  }
+
+  /** Show the state, with what waits for longer than saving usually takes. */
+  #showWaiting(always = false) {
+    if (!this.state) return;
+    const actions = this.#outbox.of(this.state.number, this.annotator);
+    const slow = this.#outbox.trouble || actions.some(({ since }) => Date.now() - since >= SLOW_MS);
+    if (actions.length && slow) this.#on.show(withWaiting(this.state, actions));
+    else if (always || !actions.length) this.#on.show(this.state);
+  }
+
+  #sent(action, { state, moved, repeated }) {
+    const mine = action.annotator === this.annotator;
+    if (mine && this.state?.number === action.number) {
+      this.#take(state);
+      // A repeated action was moved by the answer that was lost.
+      if (moved && !repeated)
+        notify("Another window of yours changed this document too. Your change is applied to what is there now.", { key: "moved", stays: true });
+    }
+    if (action.kind === "finish") this.#on.finished(action.number);
+    if (["finish", "reopen"].includes(action.kind) || state.revision <= 1) this.#on.listChanged();
+  }
+
+  #refused(action, error) {
+    const what = action.said ? `“${action.said}”` : action.kind;
+    const { state } = error.details;
+    const now = state ? " This is the document as it is now." : "";
+    notify(`Not applied: ${what}. ${error.message}${now}`, { kind: "bad" });
+    const open = this.state?.number === action.number && action.annotator === this.annotator;
+    if (open && state) this.#take(state);
+    else if (open) this.#showWaiting(true);
+  }
+
+  #tellSaved() {
+    showSaved(this.waiting, this.#outbox.trouble ?? this.trouble);
+    if (this.#outbox.trouble && this.waiting)
+      notify("The server does not answer. Go on: what you do is kept in this tab and sent when it is back. Do not close the tab.", { key: "away", stays: true });
+    else if (!this.waiting) retract("away");
+  }
+}
+
+function pick(values, names) {
+  return Object.fromEntries(names.map((name) => [name, values[name]]));
+}
