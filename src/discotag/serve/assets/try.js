@@ -4,7 +4,7 @@ import { call, copyText, isTyping, takeToken } from "./common.js";
 import { Asker } from "./try_asking.js";
 import { EXAMPLES } from "./try_examples.js";
 import { asJson, download, isKept } from "./try_exports.js";
-import { drawAnswer, drawTable, explainReadings, explainTags } from "./try_results.js";
+import { Drawer, drawTable, explainReadings, explainTags } from "./try_results.js";
 
 const TEXT_KEY = "discotag-text";
 // How many readings of a sentence are shown: more are hardly ever worth reading.
@@ -14,6 +14,7 @@ const at = (id) => document.getElementById(id);
 const text = at("text");
 const least = at("least");
 const asker = new Asker("/api/predict", { waiting, answered, failed });
+const drawer = new Drawer();
 let models = [];
 let shown = null; // {answer, mentions} of the latest answer
 let pointed = null; // the mention that is pointed out
@@ -73,11 +74,11 @@ function solved() {
 }
 
 function show(answer) {
-  const drawn = answer ? drawAnswer(answer) : { sentences: [], mentions: [] };
   const focused = shown?.mentions.find((mention) => mention.line.contains(document.activeElement));
   point(null);
+  const drawn = answer ? drawer.draw(answer, settings()) : { sentences: [], mentions: [] };
   shown = answer && { answer, ...drawn };
-  at("drawing").replaceChildren(...drawn.sentences);
+  replace(at("drawing"), drawn.sentences);
   at("drawing").classList.toggle("one-label", answer?.labels.length === 1);
   at("table").replaceChildren(...(drawn.mentions.length ? [drawTable(drawn.mentions)] : []));
   at("shown").hidden = !answer;
@@ -93,6 +94,15 @@ function show(answer) {
   }
   if (focused) drawn.mentions[focused.number - 1]?.line.querySelector("button").focus();
   filter();
+}
+
+/** Make elements the children of another one; those that stay are not touched. */
+function replace(parent, elements) {
+  const staying = new Set(elements);
+  for (const child of [...parent.children]) if (!staying.has(child)) child.remove();
+  elements.forEach((each, place) => {
+    if (parent.children[place] !== each) parent.insertBefore(each, parent.children[place] ?? null);
+  });
 }
 
 /** Hide mentions below the score of the slider, without asking the server. */
@@ -157,7 +167,6 @@ function step(by) {
 
 function explain() {
   const { tags, alternatives } = settings();
-  at("drawing").classList.toggle("with-tags", tags);
   const model = models.find((each) => each.name === shown?.answer.model) ?? models[0];
   at("about-tags").hidden = !tags;
   at("about-tags").replaceChildren(...explainTags(model ?? {}));
@@ -260,7 +269,10 @@ function start() {
     text.focus();
   });
   least.addEventListener("input", filter);
-  at("tags").addEventListener("change", explain);
+  at("tags").addEventListener("change", () => {
+    explain();
+    show(shown?.answer ?? null);
+  });
   at("alternatives").addEventListener("change", () => {
     explain();
     textChanged({ now: true });

@@ -2,10 +2,12 @@
 
 import { CallError, askForToken, call, sleep, untilBack } from "./common.js";
 
-// After this long without a key the text is sent, and while keys come without a break, at least as
-// often as the second says. A sentence is answered in about 20 ms.
+// After this long without a key the text is sent, or as long as the last answer took, if that is
+// more: a sentence is answered in about 20 ms, a long text in seconds. While keys come without a
+// break it is sent every few pauses.
 const PAUSE_MS = 150;
-const LONGEST_PAUSE_MS = 600;
+const LONGEST_PAUSE_MS = 2_000;
+const PAUSES = 4;
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 8_000;
 
@@ -24,6 +26,7 @@ export class Asker {
     this.running = null;
     this.timer = 0;
     this.since = 0;
+    this.pause = PAUSE_MS;
   }
 
   /** Send a request after a pause of typing. */
@@ -33,8 +36,8 @@ export class Asker {
     const now = performance.now();
     if (!this.timer) this.since = now;
     clearTimeout(this.timer);
-    const pause = Math.min(PAUSE_MS, Math.max(0, this.since + LONGEST_PAUSE_MS - now));
-    this.timer = setTimeout(() => this.#send(), pause);
+    const latest = this.since + PAUSES * this.pause - now;
+    this.timer = setTimeout(() => this.#send(), Math.max(0, Math.min(this.pause, latest)));
   }
 
   /** Send a request at once. */
@@ -59,9 +62,13 @@ export class Asker {
     this.running = running;
     const { signal } = running;
     for (let wait = FIRST_RETRY_MS; !signal.aborted; wait = Math.min(2 * wait, LONGEST_RETRY_MS)) {
+      const begun = performance.now();
       try {
         const answer = await call(this.path, { body: request, signal });
-        if (!signal.aborted) this.#deliver(answer, request);
+        if (signal.aborted) return;
+        this.#deliver(answer, request);
+        const took = performance.now() - begun;
+        this.pause = Math.min(LONGEST_PAUSE_MS, Math.max(PAUSE_MS, took));
         return;
       } catch (error) {
         if (signal.aborted) return;

@@ -4,38 +4,46 @@ import { orderWords } from "./directions.js";
 /* global element, unpacked, spelled, drawWords, listMentions */
 
 /**
- * Draw the first document of an answer.
- *
- * Mentions are numbered through the document. The result has the elements `sentences` and `rows`
- * (of the table), and for each mention its number, score, bars and row.
- *
- * @throws {Error} if the answer is not complete
+ * Draws answers, and keeps the sentences that did not change: in a long text, few do.
  */
-export function drawAnswer(answer) {
-  const { labels, documents } = answer;
-  const [found] = documents;
-  const mentions = [];
-  const sentences = found.drawings.map((drawing, place) => {
-    const sentence = unpacked(drawing);
-    const words = drawWords(sentence);
-    const mine = sentence.mentions.map((drawn, inside) => {
-      const given = found.mentions[mentions.length + inside];
-      const number = mentions.length + inside + 1;
-      for (const bar of drawn.drawn) if (bar.dataset.number) bar.dataset.number = number;
-      const key = JSON.stringify([labels[drawn.label], drawn.at]);
-      return { ...drawn, number, given, key, words, sentence };
+export class Drawer {
+  #kept = new Map();
+
+  /**
+   * Draw the first document of an answer.
+   *
+   * Mentions are numbered through the document. The result has the elements of all sentences, and
+   * for each mention what was found (`given`), its bars (`drawn`) and its row of the table (`line`).
+   *
+   * @param {object} answer of /api/predict
+   * @param {{tags: boolean, alternatives: boolean}} settings what to draw besides mentions
+   * @throws {Error} if the answer is not complete
+   */
+  draw(answer, settings) {
+    const { labels, documents } = answer;
+    const [found] = documents;
+    const before = this.#kept;
+    const kept = new Map();
+    const mentions = [];
+    const sentences = found.drawings.map((drawing, place) => {
+      const tags = settings.tags ? found.tags[place] : null;
+      const readings = settings.alternatives ? (found.alternatives?.[place] ?? null) : null;
+      const first = mentions.length;
+      const key = JSON.stringify([drawing, tags, readings, labels]);
+      // Mentions of readings show numbers, so such a sentence must have the same ones.
+      const same = before.get(key)?.find((each) => !readings || each.first === first);
+      if (same) before.set(key, before.get(key).filter((each) => each !== same));
+      const sentence = same ?? drawSentence(drawing, tags, readings, labels, first);
+      sentence.first = first;
+      kept.set(key, [...(kept.get(key) ?? []), sentence]);
+      for (const mention of sentence.mentions) mentions.push(mention);
+      return sentence.box;
     });
-    mentions.push(...mine);
-    orderWords(words);
-    const box = element("article", "sentence", words);
-    if (found.tags) addTags(box, sentence, found.tags[place]);
-    if (found.alternatives)
-      box.append(drawReadings(sentence, mine, found.alternatives[place], labels));
-    return box;
-  });
-  if (mentions.length !== found.mentions.length) throw new Error("drawings of other mentions");
-  for (const mention of mentions) mention.line = drawRow(mention, labels);
-  return { sentences, mentions };
+    if (mentions.length !== found.mentions.length) throw new Error("drawings of other mentions");
+    mentions.forEach((mention, place) => finish(mention, place + 1, found.mentions[place], labels));
+    this.#kept = kept;
+    return { sentences, mentions };
+  }
 }
 
 /** Return the table of mentions. */
@@ -107,6 +115,29 @@ export function percent(probability) {
   return `${shown.toFixed(shown < 1 || shown > 99 ? 1 : 0)}%`.replace(/^(0|100)\.0%$/, "$1%");
 }
 
+function drawSentence(drawing, tags, readings, labels, before) {
+  const sentence = unpacked(drawing);
+  const words = drawWords(sentence);
+  orderWords(words);
+  const box = element("article", "sentence", words);
+  const mentions = sentence.mentions.map((mention, place) => ({
+    ...mention,
+    sentence,
+    words,
+    number: before + place + 1,
+  }));
+  if (tags) addTags(box, sentence, tags);
+  if (readings) box.append(drawReadings(sentence, mentions, readings, labels));
+  return { box, mentions };
+}
+
+function finish(mention, number, given, labels) {
+  mention.number = number;
+  mention.given = given;
+  for (const bar of mention.drawn) if (bar.dataset.number) bar.dataset.number = number;
+  mention.line = drawRow(mention, labels);
+}
+
 function addTags(box, sentence, tags) {
   if (tags.length !== sentence.words.length) throw new Error("tags of other words");
   const cells = box.querySelectorAll(".words .word");
@@ -119,14 +150,16 @@ function addTags(box, sentence, tags) {
   const pairs = sentence.words.map((word, place) => element("li", "", `${word}: ${tags[place]}`));
   const list = element("ul", "", ...pairs);
   list.setAttribute("aria-label", "Words and their tags");
-  box.append(element("div", "unseen spoken-tags", list));
+  box.append(element("div", "unseen", list));
 }
 
 function drawReadings(sentence, found, readings, labels) {
   const items = readings.map(({ probability, mentions }) => {
     const drawn = mentions.map((mention) => {
-      const key = JSON.stringify([mention.label, mention.fragments]);
-      const same = found.find((each) => each.key === key);
+      const place = JSON.stringify(mention.fragments);
+      const same = found.find(
+        (each) => labels[each.label] === mention.label && JSON.stringify(each.at) === place,
+      );
       return {
         label: labels.indexOf(mention.label),
         at: mention.fragments,
