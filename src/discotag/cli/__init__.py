@@ -24,6 +24,7 @@ from discotag.cli import (
     lexicon,
     predict,
     scheme,
+    serve,
     train,
 )
 from discotag.cli.commands import HELP_NAMES, Group, register
@@ -89,6 +90,7 @@ register(corpus, "check", corpus_check.check)
 register(corpus, "convert", corpus_convert.convert)
 register(corpus, "split", corpus_split.split)
 register(corpus, "prepare", corpus_prepare.prepare)
+register(app, "serve", serve.serve)
 register(app, "export", export.export)
 register(app, "benchmark", benchmark.benchmark)
 app.add_typer(names, name="lexicon")

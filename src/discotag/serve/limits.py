@@ -23,6 +23,7 @@ class Limits:
         texts: The most texts, or sentences of words, of a request (413).
         text: The most characters of a text (413).
         words: The most words of a request (413). Two cores tag about 10,000 in a second.
+        sentence: The most words of a sentence (413). It is tagged in one go, meanwhile others wait.
         waiting: The most words of all requests that wait to be tagged (503).
         seconds: The seconds after which a request is given up (504).
         shutdown_seconds: The seconds that requests have to end when the service is stopped.
@@ -39,6 +40,7 @@ class Limits:
     texts: int = 2000
     text: int = 200_000
     words: int = 100_000
+    sentence: int = 5_000
     waiting: int = 400_000
     seconds: float = 60.0
     shutdown_seconds: float = 20.0

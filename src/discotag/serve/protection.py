@@ -50,6 +50,9 @@ OPEN: Final = frozenset({"/", "/docs", "/openapi.json", "/healthz", "/readyz"})
 SAME: Final = frozenset({"same-origin", "none"})
 """What browsers send as `Sec-Fetch-Site` for a page's own requests and for typed addresses."""
 
+GONE: Final = 499
+"""The status in the log for clients that went away, as nginx has it."""
+
 Observe = Callable[[str, int, float], None]
 """Called after each request with the path of its route, the status and the seconds."""
 
@@ -79,6 +82,7 @@ def protect(app: FastAPI, policy: Policy, observe: Observe | None = None) -> ASG
         observe: Called after each request, for metrics.
     """
     app.add_exception_handler(ServiceError, _answer_service_error)
+    app.add_exception_handler(ClientGone, _answer_nobody)
     app.add_exception_handler(RequestValidationError, _answer_invalid)
     app.add_exception_handler(HTTPException, _answer_http_error)
     app.add_exception_handler(Exception, _answer_unexpected)
@@ -114,7 +118,7 @@ class _Protection:
         except ServiceError as error:
             await error.response()(scope, receive, secured)
         except ClientGone:
-            pass  # nobody reads an answer
+            status = GONE
         except Exception as error:
             _log_unexpected(error)
             if not status:
@@ -229,6 +233,11 @@ _ENCODED: Final = [(name.encode(), value.encode()) for name, value in HEADERS.it
 async def _answer_service_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ServiceError)
     return error.response()
+
+
+async def _answer_nobody(request: Request, error: Exception) -> Response:
+    """Return what is logged for a client that went away; nobody reads it."""
+    return Response(status_code=GONE)
 
 
 async def _answer_invalid(request: Request, error: Exception) -> Response:

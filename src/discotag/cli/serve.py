@@ -1,0 +1,177 @@
+"""`discotag serve`: an HTTP service that finds mentions, and a page to try it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from discotag.cli.messages import say
+from discotag.cli.options import DeviceOption, RuntimeOption
+from discotag.errors import DiscotagError, InputError
+
+PORT: Final = 8000
+
+NEEDED: Final = ("fastapi", "uvicorn", "httptools", "prometheus_client")
+
+TOKEN: Final = "DISCOTAG_TOKEN"
+"""The variable of the environment with the token. An option would show it to other users."""
+
+HostOption = Annotated[
+    str,
+    typer.Option(
+        "--host",
+        metavar="ADDRESS",
+        help="The address to listen on. Beyond this machine, a token is necessary.",
+    ),
+]
+PortOption = Annotated[
+    int, typer.Option("--port", help="The port; 0 for one that is free.", min=0, max=65535)
+]
+TokenFileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--token-file",
+        metavar="<path>",
+        help=f"A file with the token that clients must send. [default: the variable {TOKEN}]",
+        show_default=False,
+    ),
+]
+AllowHostOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-host",
+        metavar="NAME",
+        help="A further name that clients may call this service by, such as that of a proxy; may "
+        "be repeated.",
+        show_default=False,
+    ),
+]
+
+
+def serve(
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A folder, or a name on the Hugging Face hub; may be repeated. [default: the "
+            "model that comes with discotag]",
+            show_default=False,
+        ),
+    ] = None,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = PORT,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            help="The number of processes that tag. [default: one for each core, up to 8; one "
+            "with a GPU]",
+            min=1,
+            show_default=False,
+        ),
+    ] = None,
+    token_file: TokenFileOption = None,
+    allow_host: AllowHostOption = None,
+    max_body: Annotated[
+        int | None, typer.Option(help="The most bytes of a request.", min=1, show_default=False)
+    ] = None,
+    max_texts: Annotated[
+        int | None, typer.Option(help="The most texts of a request.", min=1, show_default=False)
+    ] = None,
+    max_text: Annotated[
+        int | None, typer.Option(help="The most characters of a text.", min=1, show_default=False)
+    ] = None,
+    max_words: Annotated[
+        int | None, typer.Option(help="The most words of a request.", min=1, show_default=False)
+    ] = None,
+    max_waiting: Annotated[
+        int | None,
+        typer.Option(help="The most words that wait to be tagged.", min=1, show_default=False),
+    ] = None,
+    max_requests: Annotated[
+        int | None, typer.Option(help="The most requests at a time.", min=1, show_default=False)
+    ] = None,
+    max_seconds: Annotated[
+        float | None,
+        typer.Option(help="The most seconds for a request.", min=0.001, show_default=False),
+    ] = None,
+    max_body_seconds: Annotated[
+        float | None,
+        typer.Option(
+            help="The seconds that a client has to send a request.", min=0.001, show_default=False
+        ),
+    ] = None,
+    runtime: RuntimeOption = None,
+    device: DeviceOption = None,
+) -> None:
+    """Serve models over HTTP, with a page to try them.
+
+    Programs post texts to /api/predict and get mentions as JSON; /docs describes the API. The page
+    at / draws mentions while you type. Only programs on this machine can connect, unless --host
+    says otherwise and there is a token. Texts are neither stored nor logged. Ctrl-C or SIGTERM
+    finishes the requests that were accepted.
+
+    [bold]Examples[/bold]
+
+    discotag serve
+
+    discotag serve --model run/model --model bundled --port 8080
+
+    DISCOTAG_TOKEN=$(openssl rand -hex 32) discotag serve --host 0.0.0.0 --workers 4
+
+    curl -H 'Content-Type: application/json' -d '{"text": "My hips hurt."}' \
+localhost:8000/api/predict
+    """
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise DiscotagError(f"serve needs {', '.join(missing)}: pip install 'discotag[serve]'")
+    from discotag.serve.limits import Limits
+    from discotag.serve.models import find_models
+    from discotag.serve.predicting import make_service
+    from discotag.serve.protection import Policy
+    from discotag.serve.running import allowed_hosts, run
+
+    given = {
+        "body": max_body,
+        "texts": max_texts,
+        "text": max_text,
+        "words": max_words,
+        "waiting": max_waiting,
+        "requests": max_requests,
+        "seconds": max_seconds,
+        "body_seconds": max_body_seconds,
+    }
+    changed = {name: value for name, value in given.items() if value is not None}
+    limits = replace(Limits(), **changed)
+    token = read_token(token_file)
+    models = find_models(model or [], runtime=runtime, device=device)
+    policy = Policy(token, allowed_hosts(host, allow_host or []), limits)
+    run(
+        lambda: make_service(models, policy, workers=workers),
+        host=host,
+        port=port,
+        token=token,
+        on_ready=lambda url: say(f"serving at {url}; stop with Ctrl-C"),
+        limits=limits,
+    )
+    say("stopped")
+
+
+def read_token(path: Path | None) -> str | None:
+    """Return the token of a file, or of the environment, or None.
+
+    Raises:
+        InputError: The file cannot be read, or is empty.
+    """
+    if path is None:
+        return os.environ.get(TOKEN) or None
+    try:
+        token = path.read_text("utf-8").strip()
+    except (OSError, ValueError):
+        raise InputError(f"{path}: the token cannot be read from this file") from None
+    if not token:
+        raise InputError(f"{path}: the file has no token")
+    return token

@@ -1,0 +1,150 @@
+"""Requests to documents, and documents with what was found in them to answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from discotag.mentions import Document, Mention, Sentence
+from discotag.render.html_drawing import drawing_data
+from discotag.scheme import IncompatibleError, Scheme
+from discotag.serve.errors import ServiceError
+from discotag.serve.limits import Limits
+from discotag.serve.models import ServedModel
+from discotag.serve.schemas import PredictRequest
+from discotag.words import Splitter
+
+Plain = Sequence[Any]
+"""A mention as an engine returns it: label, fragments and score."""
+
+
+def check_size(request: PredictRequest, limits: Limits) -> int:
+    """Return how many characters a request has in all.
+
+    Raises:
+        ServiceError: It has too many texts, or one of them is too long (413).
+    """
+    items = request.items
+    if len(items) > limits.texts:
+        raise _too_much("too_many_texts", limits.texts, "texts", "a request", len(items))
+    total = 0
+    for number, item in enumerate(items):
+        size = len(item) if isinstance(item, str) else sum(map(len, item))
+        if size > limits.text:
+            raise _too_much("too_long", limits.text, "characters", "a text", size, number)
+        total += size
+    return total
+
+
+def make_documents(request: PredictRequest, splitter: Splitter, limits: Limits) -> list[Document]:
+    """Return the documents of a request.
+
+    Raises:
+        ServiceError: There are too many words, or a sentence has too many (413).
+    """
+    documents = []
+    total = 0
+    for number, item in enumerate(request.items):
+        if isinstance(item, str):
+            document = splitter.document(item)
+        else:
+            document = Document.unchecked((Sentence.unchecked(tuple(item), None, None, 0),), None)
+        documents.append(document)
+        for sentence in document.sentences:
+            size = len(sentence.words)
+            total += size
+            if size > limits.sentence:
+                raise _too_much(
+                    "sentence_too_long", limits.sentence, "words", "a sentence", size, number
+                )
+            if total > limits.words:
+                raise _too_much("too_many_words", limits.words, "words", "a request")
+    return documents
+
+
+def fill(
+    documents: Sequence[Document], found: Sequence[Sequence[Plain]], min_score: float
+) -> list[Document]:
+    """Return documents with the mentions that an engine found, except those of a low score."""
+    mentions = iter(found)
+    return [
+        document.with_mentions([_mentions(next(mentions), min_score) for _ in document.sentences])
+        for document in documents
+    ]
+
+
+def write_answer(
+    request: PredictRequest,
+    model: ServedModel,
+    documents: Sequence[Document],
+    alternatives: Sequence[Any] | None,
+) -> bytes:
+    """Return the answer to a request as JSON.
+
+    Args:
+        request: The request.
+        model: The model that was used.
+        documents: The documents, with mentions.
+        alternatives: For each sentence, what an engine found, if it was asked for.
+    """
+    scheme = model.scheme
+    readings = iter(alternatives or ())
+    plain = []
+    for document in documents:
+        data = document.to_dict()
+        if alternatives is not None:
+            data["alternatives"] = list(_alternatives(document, readings))
+        if request.tags:
+            data["tags"] = [_tags(scheme, each) for each in document.sentences]
+        if request.draw:
+            data["drawings"] = [drawing_data(each, scheme.labels) for each in document.sentences]
+        plain.append(data)
+    answer: dict[str, Any] = {"model": model.name, "documents": plain}
+    if request.draw:
+        answer["labels"] = scheme.labels
+    return json.dumps(answer, ensure_ascii=False).encode()
+
+
+def _mentions(found: Sequence[Plain], min_score: float = 0.0) -> list[Mention]:
+    return [
+        Mention(label, tuple([(start, end) for start, end in fragments]), score=score)
+        for label, fragments, score in found
+        if min_score <= 0 or (score or 0) >= min_score
+    ]
+
+
+def _alternatives(document: Document, readings: Iterator[Any]) -> Iterator[list[dict[str, Any]]]:
+    """Yield the alternatives of each sentence; as in the document, words are counted through it."""
+    passed = 0
+    for sentence in document.sentences:
+        yield [
+            {
+                "probability": probability,
+                "mentions": [
+                    each.shifted(passed).to_dict()
+                    for each in sentence.with_mentions(_mentions(found)).mentions
+                ],
+            }
+            for probability, found in next(readings)
+        ]
+        passed += len(sentence.words)
+
+
+def _tags(scheme: Scheme, sentence: Sentence) -> list[str] | None:
+    """Return the tags of a sentence; None if the scheme cannot represent its mentions.
+
+    That happens if only some mentions of a mention set have a high score.
+    """
+    try:
+        return scheme.encode(len(sentence.words), sentence.mentions)
+    except IncompatibleError:
+        return None
+
+
+def _too_much(
+    code: str, most: int, what: str, whole: str, got: int | None = None, number: int | None = None
+) -> ServiceError:
+    where = "" if number is None else f"item {number}: "
+    found = "" if got is None else f", got {got:,}"
+    return ServiceError(413, code, f"{where}{whole} may have up to {most:,} {what}{found}")

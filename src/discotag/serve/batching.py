@@ -1,0 +1,296 @@
+"""Batches that requests share: sentences of different clients are tagged together.
+
+Requests wait in a queue, first come, first served. A batch is what waits when an engine becomes
+free, so a request that is alone does not wait for others. Large requests are cut into slices: after
+each slice a request goes to the end of the queue, so that small ones do not wait for long.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any, Final, NamedTuple
+
+from discotag.serve.engines import BatchFailed, Engine, EngineDied
+from discotag.serve.errors import ServiceError, overloaded
+
+logger = logging.getLogger("discotag.serve")
+
+SLICE: Final = 256
+"""The words of a request after which others have their turn; a core tags them in 30 ms."""
+
+BATCH: Final = 512
+"""The most words of a batch, except for a sentence that is longer. A larger one is hardly faster,
+and all of its requests wait for the last sentence."""
+
+SHORTEST_LIFE: Final = 10.0
+"""An engine that lives for fewer seconds makes the next start wait."""
+
+MOST_WAIT: Final = 30.0
+"""The most seconds before an engine that dies again and again is started again."""
+
+
+class Task(NamedTuple):
+    """What to do with sentences; those with the same task share batches.
+
+    Attributes:
+        model: The name of the model.
+        kind: `mentions` or `alternatives`.
+        value: The `recall` or the k.
+    """
+
+    model: str
+    kind: str
+    value: float | None
+
+
+class _Slice(NamedTuple):
+    """Sentences of a request that are in a batch; `tried` if they were in one that failed."""
+
+    job: _Job
+    start: int
+    end: int
+    tried: bool = False
+
+    @property
+    def words(self) -> Sequence[Sequence[str]]:
+        """The words of the sentences."""
+        return self.job.sentences[self.start : self.end]
+
+
+@dataclass(slots=True, eq=False)
+class _Job:
+    """The sentences of a request.
+
+    Attributes:
+        task: What to do with them.
+        sentences: Their words.
+        found: What was found in each of them.
+        done: Set when all are done, or one of them failed.
+        next: The first sentence that is not in a batch yet.
+        missing: The number of sentences that are not done.
+        again: Slices of batches that failed, which are tried a second time, each alone.
+    """
+
+    task: Task
+    sentences: Sequence[Sequence[str]]
+    done: asyncio.Future[None]
+    found: list[Any] = field(default_factory=list)
+    next: int = 0
+    missing: int = 0
+    again: deque[_Slice] = field(default_factory=deque)
+
+    def __post_init__(self) -> None:
+        self.found = [None] * len(self.sentences)
+        self.missing = len(self.sentences)
+
+    @property
+    def waits(self) -> bool:
+        """Whether there are sentences that are not in a batch."""
+        return not self.done.done() and (self.next < len(self.sentences) or bool(self.again))
+
+    def cut(self, most: int) -> _Slice:
+        """Return the next sentences, with about `most` words, but at least one sentence."""
+        start = end = self.next
+        words = 0
+        while end < len(self.sentences) and (end == start or words < most):
+            words += len(self.sentences[end])
+            end += 1
+        self.next = end
+        return _Slice(self, start, end)
+
+    def fail(self, error: Exception) -> None:
+        """Give up."""
+        if not self.done.done():
+            self.done.set_exception(error)
+
+
+class Scheduler:
+    """Gives batches to engines.
+
+    Args:
+        engines: The engines.
+        most: The most words that wait.
+        on_batch: Called with the number of sentences of each batch.
+        on_restart: Called when an engine has been replaced.
+    """
+
+    def __init__(
+        self,
+        engines: Sequence[Engine],
+        most: int,
+        on_batch: Callable[[int], None] = lambda sentences: None,
+        on_restart: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._engines = engines
+        self._most = most
+        self._on_batch = on_batch
+        self._on_restart = on_restart
+        self._queue: deque[_Job] = deque()
+        self._idle: deque[asyncio.Future[None]] = deque()
+        self._tasks: list[asyncio.Task[None]] = []
+        self.waiting = 0
+        self.alive = 0
+
+    async def start(self) -> None:
+        """Start all engines.
+
+        Raises:
+            DiscotagError: A model cannot be loaded.
+        """
+        try:
+            await asyncio.gather(*(each.start() for each in self._engines))
+        except BaseException:
+            await self.stop()
+            raise
+        self.alive = len(self._engines)
+        self._tasks = [asyncio.create_task(self._serve(each)) for each in self._engines]
+
+    async def stop(self) -> None:
+        """End all engines."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*(each.stop() for each in self._engines))
+        self.alive = 0
+
+    async def tag(self, task: Task, sentences: Sequence[Sequence[str]]) -> list[Any]:
+        """Return what is found in each sentence; see `discotag.serve.engine`.
+
+        If the caller is cancelled, what waits of its sentences is dropped.
+
+        Raises:
+            ServiceError: Too much waits already, or the sentences cannot be tagged.
+        """
+        if not sentences:
+            return []
+        words = sum(map(len, sentences))
+        if self.waiting and self.waiting + words > self._most:
+            raise overloaded("too many texts wait to be tagged")
+        job = _Job(task, sentences, asyncio.get_running_loop().create_future())
+        self.waiting += words
+        self._queue.append(job)
+        self._wake()
+        try:
+            await job.done
+        except BaseException:
+            with suppress(ValueError):
+                self._queue.remove(job)
+            raise
+        finally:
+            self.waiting -= words
+        return job.found
+
+    def _wake(self) -> None:
+        """Tell an idle engine that there is work."""
+        while self._idle:
+            idle = self._idle.popleft()
+            if not idle.done():
+                idle.set_result(None)
+                return
+
+    async def _serve(self, engine: Engine) -> None:
+        """Give batches to an engine until the service ends."""
+        begun, wait = monotonic(), 0.0
+        while True:
+            batch = await self._next_batch()
+            try:
+                await self._tag(engine, batch)
+            except EngineDied:
+                self._try_again(batch)
+                self.alive -= 1
+                quick = monotonic() - begun < SHORTEST_LIFE
+                wait = min(MOST_WAIT, max(1.0, 2 * wait)) if quick else 0.0
+                await self._replace(engine, wait)
+                begun = monotonic()
+            except BatchFailed as error:
+                logger.warning("a batch cannot be tagged: %s", error)
+                self._try_again(batch if len(batch) > 1 else [batch[0]._replace(tried=True)])
+
+    async def _replace(self, engine: Engine, wait: float) -> None:
+        """Start an engine that has ended; wait longer each time that this fails."""
+        while True:
+            await asyncio.sleep(wait)
+            try:
+                await engine.start()
+            except Exception as error:  # whatever it is, the next attempt may succeed
+                logger.warning("an engine cannot be started: %s", type(error).__name__)
+                await engine.stop()
+                wait = min(MOST_WAIT, max(1.0, 2 * wait))
+                continue
+            self.alive += 1
+            self._on_restart()
+            return
+
+    async def _next_batch(self) -> list[_Slice]:
+        while not self._queue:
+            idle = asyncio.get_running_loop().create_future()
+            self._idle.append(idle)
+            await idle
+        batch = self._take()
+        if self._queue:
+            self._wake()
+        return batch
+
+    def _take(self) -> list[_Slice]:
+        """Take the next batch from the queue: what has the same task as the first job in it."""
+        first = self._queue.popleft()
+        if first.again:
+            alone = first.again.popleft()
+            if first.waits:
+                self._queue.appendleft(first)
+            return [alone]
+        batch: list[_Slice] = []
+        left: list[_Job] = []
+        passed: list[_Job] = []
+        words, job = 0, first
+        while True:
+            if job.task != first.task or job.again:
+                passed.append(job)
+            else:
+                batch.append(job.cut(min(SLICE, BATCH - words)))
+                words += sum(map(len, batch[-1].words))
+                if job.waits:
+                    left.append(job)
+            if words >= BATCH or not self._queue:
+                break
+            job = self._queue.popleft()
+        self._queue.extendleft(reversed(passed))
+        self._queue.extend(left)
+        return batch
+
+    async def _tag(self, engine: Engine, batch: Sequence[_Slice]) -> None:
+        wanted = [each for each in batch if not each.job.done.done()]
+        if not wanted:
+            return
+        sentences = [words for each in wanted for words in each.words]
+        self._on_batch(len(sentences))
+        found = await engine.tag(wanted[0].job.task, sentences)
+        passed = 0
+        for job, start, end, _ in wanted:
+            size = end - start
+            job.found[start:end] = found[passed : passed + size]
+            passed += size
+            job.missing -= size
+            if not job.missing and not job.done.done():
+                job.done.set_result(None)
+
+    def _try_again(self, batch: Sequence[_Slice]) -> None:
+        """Tag the slices of a batch that failed one by one; give up on those that were tried."""
+        for each in batch:
+            job = each.job
+            if job.done.done():
+                continue
+            if each.tried:
+                job.fail(ServiceError(500, "not_tagged", "this text cannot be tagged"))
+                continue
+            if not job.waits:
+                self._queue.appendleft(job)
+            job.again.append(each._replace(tried=True))
+        if self._queue:
+            self._wake()

@@ -1,0 +1,179 @@
+"""Engines as the service sees them: processes that are started, asked, and replaced if they die.
+
+Engines are processes and not threads, because much of the work on a sentence is done by Python, and
+because the process that answers clients must stay quick.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import discotag
+from discotag.errors import DiscotagError
+from discotag.serve.engine import LENGTH, packed
+
+logger = logging.getLogger("discotag.serve")
+
+COMMAND: Final = "from discotag.serve.engine import main; main()"
+
+START_SECONDS: Final = 300.0
+"""The seconds that an engine has to load its models; large ones on slow disks take minutes."""
+
+PATIENCE: Final = 5.0
+"""The seconds that an engine has to end by itself."""
+
+MOST_ENGINES: Final = 8
+"""The most engines by default. One process answers all clients, and is busy with that many."""
+
+
+class EngineDied(Exception):  # noqa: N818
+    """An engine has ended, or did not answer in time and was ended."""
+
+
+class BatchFailed(Exception):  # noqa: N818
+    """An engine could not tag a batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What an engine loads a model from.
+
+    Attributes:
+        name: The name of the model in the service.
+        folder: The folder of the model.
+        runtime: As in `discotag.load`.
+        device: As in `discotag.load`.
+    """
+
+    name: str
+    folder: str
+    runtime: str | None = None
+    device: str | None = None
+
+
+class Engine:
+    """A process that tags batches.
+
+    Args:
+        sources: The models.
+        threads: The threads of onnxruntime in this process.
+        seconds: The most seconds for a batch.
+    """
+
+    def __init__(self, sources: Sequence[Source], threads: int, seconds: float) -> None:
+        self._sources = sources
+        self._threads = threads
+        self._seconds = seconds
+        self._process: asyncio.subprocess.Process | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The id of the process, while it runs."""
+        return None if self._process is None else self._process.pid
+
+    async def start(self) -> None:
+        """Start the process and load the models.
+
+        Raises:
+            DiscotagError: A model cannot be loaded.
+            EngineDied: The process ended meanwhile.
+        """
+        package = str(Path(discotag.__file__).parents[1])
+        path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *("-P", "-c", COMMAND),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,  # what libraries print may have texts
+            env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": str(self._threads)},
+            start_new_session=True,  # Ctrl-C in a terminal is not for engines
+        )
+        models = [(each.name, each.folder, each.runtime, each.device) for each in self._sources]
+        try:
+            await self._ask({"models": models}, START_SECONDS)
+        except BatchFailed as error:
+            raise DiscotagError(str(error)) from None
+
+    async def tag(self, task: Sequence[Any], sentences: Sequence[Sequence[str]]) -> list[Any]:
+        """Return what is found in sentences; see `discotag.serve.engine`.
+
+        Raises:
+            EngineDied: The process ended, or did not answer in time.
+            BatchFailed: The sentences cannot be tagged.
+        """
+        answer = await self._ask({"task": task, "sentences": sentences}, self._seconds)
+        found: list[Any] = answer["found"]
+        return found
+
+    async def stop(self) -> None:
+        """End the process, if it has not ended yet."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        assert process.stdin is not None
+        process.stdin.close()  # the engine ends when its input does
+        try:
+            await asyncio.wait_for(process.wait(), PATIENCE)
+        except TimeoutError:
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+
+    async def _ask(self, message: object, seconds: float) -> dict[str, Any]:
+        process = self._process
+        if process is None:
+            raise EngineDied
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            async with asyncio.timeout(seconds):
+                process.stdin.write(packed(message))
+                size = await process.stdout.readexactly(LENGTH)
+                content = await process.stdout.readexactly(int.from_bytes(size, "big"))
+        except (EOFError, OSError, TimeoutError) as error:
+            await self._kill(isinstance(error, TimeoutError))
+            raise EngineDied from None
+        answer: dict[str, Any] = json.loads(content)
+        if "error" in answer:
+            raise BatchFailed(answer["error"])
+        return answer
+
+    async def _kill(self, late: bool) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        with suppress(ProcessLookupError):
+            process.kill()
+        status = await process.wait()
+        reason = "did not answer in time" if late else f"ended with status {status}"
+        logger.warning("an engine %s; it is replaced", reason)
+
+
+def count_cores() -> int:
+    """Return the number of cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def choose_engines(wanted: int | None, device: str | None) -> tuple[int, int]:
+    """Return the number of engines, and of threads of each, so that cores are used once.
+
+    Args:
+        wanted: The number of engines; by default one for each core, or one for a GPU.
+        device: The device of the models.
+    """
+    cores = count_cores()
+    default = min(cores, MOST_ENGINES) if device in (None, "cpu") else 1
+    engines = wanted or default
+    return engines, max(1, cores // engines)

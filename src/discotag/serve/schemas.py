@@ -1,0 +1,217 @@
+"""What clients send and get, as pydantic models; OpenAPI describes them."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Annotated, Any, Final, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from discotag.corpora import FORMATS
+from discotag.corpora.tables import TABLES
+from discotag.model.config import MOST_RECALL
+from discotag.serve.errors import ServiceError
+from discotag.serve.protection import invalid
+
+INPUTS: Final = ("text", "texts", "words", "sentences")
+"""The fields with input, of which a request has exactly one."""
+
+MOST_ALTERNATIVES: Final = 10
+"""The most alternatives of a sentence; finding k of them takes k times the memory."""
+
+NEEDED: Final = {"xlsx": "openpyxl", "parquet": "pyarrow"}
+"""The packages that formats need and that may be missing."""
+
+EXPORTS: Final = tuple(
+    name
+    for name in (*(each.name for each in FORMATS.values() if each.write is not None), *TABLES)
+    if name not in NEEDED or find_spec(NEEDED[name]) is not None
+)
+"""The formats of downloads."""
+
+R = TypeVar("R", bound="PredictRequest")
+
+
+class PredictRequest(BaseModel):
+    """What to tag, and how: exactly one of `text`, `texts`, `words` and `sentences`."""
+
+    model_config = ConfigDict(
+        strict=True,
+        extra="forbid",
+        frozen=True,
+        allow_inf_nan=False,
+        json_schema_extra={
+            "oneOf": [{"required": [name]} for name in INPUTS],
+            "example": {"text": "The pain I was experiencing around the hipjoints was bad."},
+        },
+    )
+
+    text: str = Field("", description="A text.")
+    texts: list[str] = Field([], description="Several texts; the answer has a document for each.")
+    words: list[str] = Field([], description="The words of a sentence.")
+    sentences: list[list[str]] = Field(
+        [], description="The words of several sentences; the answer has a document for each."
+    )
+    model: str | None = Field(None, description="The name of a model; by default, the first one.")
+    min_score: float = Field(
+        0.0, ge=0, le=1, description="Leave out mentions of a lower probability."
+    )
+    recall: float | None = Field(
+        None,
+        ge=-MOST_RECALL,
+        le=MOST_RECALL,
+        description="How much to prefer mentions to their absence: 1 finds more of them and makes "
+        "more mistakes, -1 fewer. By default, the best for the model's development data.",
+    )
+    alternatives: int = Field(
+        0,
+        ge=0,
+        le=MOST_ALTERNATIVES,
+        description="Also return the most probable readings of each sentence, up to this many.",
+    )
+    tags: bool = Field(False, description="Also return the tag of each word.")
+    draw: bool = Field(False, description="Also return what the page draws.")
+
+    @model_validator(mode="after")
+    def _check_inputs(self) -> Self:
+        given = [name for name in INPUTS if name in self.model_fields_set]
+        if len(given) != 1:
+            found = f"got {' and '.join(given)}" if given else "got none of them"
+            raise ValueError(f"give exactly one of {', '.join(INPUTS)}; {found}")
+        return self
+
+    @property
+    def items(self) -> list[Any]:
+        """The texts, or the lists of words."""
+        if "text" in self.model_fields_set:
+            return [self.text]
+        if "words" in self.model_fields_set:
+            return [self.words]
+        return self.texts or self.sentences
+
+
+class ExportRequest(PredictRequest):
+    """What to tag, and the format of the file to write."""
+
+    format: Annotated[str, Field(json_schema_extra={"enum": list(EXPORTS)})] = Field(
+        description="The format of the file."
+    )
+
+    @model_validator(mode="after")
+    def _check_format(self) -> Self:
+        if self.format not in EXPORTS:
+            raise ValueError(f"format must be one of {', '.join(EXPORTS)}")
+        return self
+
+
+class FoundMention(BaseModel):
+    """A mention."""
+
+    label: str
+    text: str
+    spans: list[tuple[int, int]] | None = Field(
+        None, description="The characters of each fragment; if a text was given."
+    )
+    fragments: list[tuple[int, int]] = Field(description="The words of each fragment.")
+    score: float | None = Field(None, description="The probability that the mention is right.")
+
+
+class FoundSentence(BaseModel):
+    """A sentence: its words, and where it is in the text."""
+
+    words: list[str]
+    start: int | None = None
+    end: int | None = None
+    starts: list[int] | None = Field(None, description="The first character of each word.")
+
+
+class FoundReading(BaseModel):
+    """A reading of a sentence, that is, one possible set of its mentions."""
+
+    probability: float
+    mentions: list[FoundMention]
+
+
+class FoundDocument(BaseModel):
+    """What was found in a text, or in a sentence of words."""
+
+    text: str | None = None
+    mentions: list[FoundMention]
+    sentences: list[FoundSentence]
+    alternatives: list[list[FoundReading]] | None = Field(
+        None, description="For each sentence, its most probable readings."
+    )
+    tags: list[list[str] | None] | None = Field(
+        None, description="For each sentence, the tags; null if no tags encode its mentions."
+    )
+    drawings: list[dict[str, Any]] | None = None
+
+
+class PredictAnswer(BaseModel):
+    """The documents, in the order of the request."""
+
+    model: str
+    documents: list[FoundDocument]
+    labels: list[str] | None = Field(None, description="All labels; if drawings were asked for.")
+
+
+class ModelFacts(BaseModel):
+    """What a model finds, and how."""
+
+    name: str
+    labels: list[str]
+    slots: int
+    naming: str
+    gap_mentions: bool
+    runtime: str
+    language: str | None
+    description: str | None
+
+
+class ModelsAnswer(BaseModel):
+    """The models of the service; the first is the default."""
+
+    models: list[ModelFacts]
+
+
+class StatusAnswer(BaseModel):
+    """The state of the service."""
+
+    status: str
+
+
+class ErrorFacts(BaseModel):
+    """A code for programs, and a sentence for people."""
+
+    code: str
+    message: str
+
+
+class ErrorAnswer(BaseModel):
+    """Why a request was not answered."""
+
+    error: ErrorFacts
+
+
+def parsed(kind: type[R], content_type: str | None, body: bytes) -> R:
+    """Return the request in a body.
+
+    Args:
+        kind: The class of the request.
+        content_type: The value of this header.
+        body: The body.
+
+    Raises:
+        ServiceError: The body is not JSON (400, 415), or not such a request (422).
+    """
+    media = (content_type or "").partition(";")[0].strip().lower()
+    if media != "application/json" and not media.endswith("+json"):
+        raise ServiceError(
+            415, "not_json", "send JSON, with the header Content-Type: application/json"
+        )
+    try:
+        return kind.model_validate_json(body)
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_context=False, include_input=False)
+        is_json = found[0]["type"] != "json_invalid"
+        raise invalid(found, 422 if is_json else 400) from None
