@@ -23,10 +23,10 @@ const view = new DocumentView(the("work"));
 const session = new Session({
   show: (state) => view.show(state),
   finished: (number) => route().view === "work" && session.number === number && goToNext(number),
-  listChanged: () => quietly(() => list.refresh()),
+  listChanged: () => list.refresh(),
   compare: (number) => go(`${number}/versions`),
 });
-const list = new DocumentList((number) => go(String(number)));
+const list = new DocumentList((number) => go(String(number)), quietly);
 const versions = new VersionsView(the("versions"), {
   back: () => go(String(route().number)),
   notify,
@@ -89,7 +89,7 @@ function opened() {
   the("to-work").href = `#${session.number}`;
   scrollTo(0, 0);
   view.focusStart();
-  quietly(() => list.refresh());
+  list.refresh();
 }
 
 /** Go to the document that is most useful now. */
@@ -136,7 +136,7 @@ async function poll() {
     await sleep(session.trouble ? AWAY_POLL_MS : POLL_MS);
     await quietly(refreshProject);
     await quietly(() => session.meet());
-    await quietly(() => list.refresh());
+    await list.refresh();
   }
 }
 
@@ -148,13 +148,16 @@ function closeList() {
 async function start() {
   takeToken();
   project = await session.patiently(() => call("/api/project"));
-  const annotator = keptName() ?? (await askForName(project));
+  const kept = keptName();
+  // The journal may be a new one, which does not know the name yet.
+  if (kept) await session.patiently(() => call("/api/annotators", { body: { name: kept } }));
+  const annotator = kept ?? (await askForName(project));
   the("who").textContent = annotator;
   the("who").title = "Work under another name";
   the("workplace").hidden = false;
   await session.patiently(refreshProject);
   session.start(annotator);
-  list.enter(annotator).catch(() => {});
+  list.enter(annotator);
   window.addEventListener("hashchange", follow);
   follow();
   poll();

@@ -196,7 +196,7 @@ function movements(view, refuse) {
 
   function step(direction, extend) {
     let { sentence, word } = view.selection.cursor;
-    word += view.runsLeft(sentence) ? -direction : direction;
+    word += view.runsLeft(sentence, word) ? -direction : direction;
     const forward = word >= view.cells(sentence).length;
     if (forward || word < 0) {
       sentence += forward ? 1 : -1;

@@ -109,9 +109,9 @@ export class DocumentView {
     return this.#drawn[place]?.cells ?? [];
   }
 
-  /** Return whether the words of a sentence run from right to left. */
-  runsLeft(place) {
-    return getComputedStyle(this.#drawn[place].words).direction === "rtl";
+  /** Return whether text runs from right to left at a word. */
+  runsLeft(place, word) {
+    return getComputedStyle(this.cells(place)[word]).direction === "rtl";
   }
 
   #reset() {

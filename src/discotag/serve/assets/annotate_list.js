@@ -18,9 +18,16 @@ export class DocumentList {
   #timer = null;
   #signature = "";
 
-  /** @param {function(number)} open opens a document */
-  constructor(open) {
-    this.open = open;
+  #open;
+  #patient;
+
+  /**
+   * @param {function(number)} open opens a document
+   * @param {function} patient calls a function that may fail because the server is away
+   */
+  constructor(open, patient) {
+    this.#open = open;
+    this.#patient = patient;
     the("order").value = sessionStorage.getItem(KEPT_UNDER) ?? "uncertainty";
     the("order").addEventListener("change", () => {
       sessionStorage.setItem(KEPT_UNDER, this.order);
@@ -61,8 +68,13 @@ export class DocumentList {
     return this.refresh();
   }
 
-  /** Ask for the list again; the last question counts. Failures are left to the next time. */
-  async refresh() {
+  /** Ask for the list again; failures are left to the next time. */
+  refresh() {
+    return this.#patient(() => this.#load());
+  }
+
+  /** Load the list; the last call counts. */
+  async #load() {
     const asked = ++this.#asked;
     const query = new URLSearchParams({
       annotator: this.#annotator,
@@ -97,7 +109,7 @@ export class DocumentList {
       each.holders.length && `with ${listed(each.holders)}`,
       each.finished_by.length && `finished by ${listed(each.finished_by)}`,
     ];
-    const entry = button("", () => this.open(each.number), {
+    const entry = button("", () => this.#open(each.number), {
       class: `document ${each.status} mine-${each.mine}`,
       "data-number": each.number,
     });
@@ -108,8 +120,8 @@ export class DocumentList {
       make(
         "small",
         {},
-        [counted(each.words, "word"), counted(each.mentions, "mention"),
-          uncertain && `uncertainty ${each.uncertainty.toFixed(2)}`, ...people]
+        [counted(each.words, "word"), uncertain && `uncertainty ${each.uncertainty.toFixed(2)}`,
+          each.status !== "untouched" && counted(each.mentions, "mention"), ...people]
           .filter(Boolean)
           .join(" · "),
       ),

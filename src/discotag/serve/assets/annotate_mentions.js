@@ -49,20 +49,30 @@ export function sorted(mentions) {
 /**
  * Return drawing data for other mentions of the same words.
  *
- * The server lays out what is saved. This is for what it does not know yet: each mention has a row
- * of its own, and those that are drawn already keep their colours.
+ * The server lays out what is saved. This is for what it does not know yet: mentions take the first
+ * row that is free, and those that are drawn already keep their colours.
  */
 export function redrawn(drawing, before, mentions, labels) {
   const known = new Map(
     before.map((mention, at) => [keyOf(mention), drawing.mentions?.[at]?.[4] ?? 0]),
   );
-  const rows = mentions.map((mention, lane) => {
+  const lanes = [];
+  const rows = mentions.map((mention, at) => {
     const percent = typeof mention.score === "number" ? Math.round(mention.score * 100) : null;
-    const colour = known.get(keyOf(mention)) ?? (lane + before.length) % COLOURS;
+    const colour = known.get(keyOf(mention)) ?? (at + before.length) % COLOURS;
     const score = mention.score ?? null;
+    const lane = freeLane(lanes, mention.fragments);
     return [labels.indexOf(mention.label), score, percent, lane, colour, mention.fragments];
   });
   return { ...drawing, mentions: rows };
+}
+
+function freeLane(lanes, fragments) {
+  const [start, end] = [fragments[0][0], fragments.at(-1)[1]];
+  let lane = lanes.findIndex((taken) => taken.every(([first, last]) => last <= start || end <= first));
+  if (lane < 0) lane = lanes.push([]) - 1;
+  lanes[lane].push([start, end]);
+  return lane;
 }
 
 function byPosition(one, other) {

@@ -74,17 +74,19 @@ export async function refreshExport(root) {
 
 async function summarise(root, format, which) {
   const query = new URLSearchParams({ format, which });
-  const { documents, left_out: out = [], cannot_hold: lost = [] } = await call(`/api/export/summary?${query}`);
+  const answer = await call(`/api/export/summary?${query}`);
+  const { documents, left_out: out, more_left_out: more, cannot_hold: lost } = answer;
+  const count = out.length + more;
   root.replaceChildren(
     make("p", {}, make("strong", {}, counted(documents, "document")), " will be written."),
     out.length
       ? make(
           "details",
           { open: out.length <= 5 },
-          make("summary", {}, `${counted(out.length, "document is", "documents are")} left out`),
+          make("summary", {}, `${counted(count, "document is", "documents are")} left out`),
           make("ul", {}, out.slice(0, MOST_LEFT_OUT).map((each) =>
-            make("li", {}, make("a", { href: `#${each.number}/versions` }, make("bdi", {}, each.name)), ` ${each.reason}`))),
-          out.length > MOST_LEFT_OUT && make("p", { class: "soft" }, `and ${out.length - MOST_LEFT_OUT} more`),
+            make("li", {}, make("a", { href: `#${each.number}/versions` }, make("bdi", {}, each.name)), `: ${each.reason}`))),
+          count > MOST_LEFT_OUT && make("p", { class: "soft" }, `and ${count - MOST_LEFT_OUT} more`),
         )
       : "",
     ...lost.map((sentence) => make("p", { class: "problem" }, sentence)),

@@ -42,11 +42,23 @@ export class VersionsView {
 
   #take(data, labels) {
     this.#data = data;
-    const used = data.versions.flatMap((version) =>
-      version.sentences.flatMap((sentence) => sentence.mentions.map((mention) => mention.label)),
-    );
-    this.#labels = [...new Set([...labels, ...used])];
+    this.#labels = labels;
+    if (data.decision && !this.#choices.size) this.#recall(data);
     this.#draw();
+  }
+
+  /** Begin with what was decided before. */
+  #recall({ differences, decision }) {
+    for (const each of differences) {
+      const kept = decision.sentences[each.sentence].mentions.map(keyOf);
+      this.#choices.set(placeOf(each), kept.includes(keyOf(each.mention)));
+    }
+  }
+
+  /** Return the versions that are compared: finished ones if there are two, otherwise all. */
+  get #versions() {
+    const finished = this.#data.versions.filter((version) => version.finished);
+    return finished.length > 1 ? finished : this.#data.versions;
   }
 
   get #open() {
@@ -54,7 +66,8 @@ export class VersionsView {
   }
 
   #draw() {
-    const { versions, differences, decision } = this.#data;
+    const { differences, decision } = this.#data;
+    const versions = this.#versions;
     const names = versions.map((version) => version.annotator);
     const count = versions[0]?.sentences.length ?? 0;
     const sentences = Array.from({ length: count }, (_, place) => this.#drawSentence(place));
@@ -86,8 +99,9 @@ export class VersionsView {
   }
 
   #summary() {
-    const { versions, differences } = this.#data;
-    const unfinished = versions.filter((version) => !version.finished).map((each) => each.annotator);
+    const { differences } = this.#data;
+    const versions = this.#versions;
+    const unfinished = this.#data.versions.filter((version) => !version.finished).map((each) => each.annotator);
     const rest = unfinished.length ? ` Not finished: ${listed(unfinished)}.` : "";
     if (versions.length < 2) return `There is only one version.${rest}`;
     if (!differences.length) return `The versions have the same mentions.${rest}`;
@@ -95,11 +109,11 @@ export class VersionsView {
   }
 
   #drawSentence(place) {
-    const { versions } = this.#data;
+    const versions = this.#versions;
     const differing = this.#data.differences.filter((each) => each.sentence === place);
     const first = versions[0].sentences[place];
     if (!differing.length)
-      return make("section", { class: "sentence same discotag" }, drawWithBars(settled(first)).words, named(first));
+      return make("section", { class: "sentence same discotag" }, drawWithBars(settled(first)).words);
     const keys = new Set(differing.map((each) => keyOf(each.mention)));
     return make(
       "section",
@@ -126,9 +140,9 @@ export class VersionsView {
   #choice(difference) {
     const { sentence, mention, annotators } = difference;
     const place = placeOf(difference);
-    const drawing = this.#data.versions[0].sentences[sentence].drawing;
+    const drawing = this.#versions[0].sentences[sentence].drawing;
     const text = textOf(drawing, mention.fragments);
-    const missing = this.#data.versions.map((each) => each.annotator).filter((each) => !annotators.includes(each));
+    const missing = this.#versions.map((each) => each.annotator).filter((each) => !annotators.includes(each));
     const chosen = this.#choices.get(place);
     const choose = (value, word) =>
       button(word, () => this.#choose([[place, value]]), {
@@ -146,7 +160,7 @@ export class VersionsView {
   }
 
   #result(place) {
-    const base = this.#data.versions[0].sentences[place];
+    const base = this.#versions[0].sentences[place];
     const mentions = this.#decided(place).map((mention) => ({ ...mention, status: "accepted" }));
     const drawing = redrawn(base.drawing, base.mentions, mentions, this.#labels);
     return make(
@@ -159,16 +173,16 @@ export class VersionsView {
 
   #footer() {
     const open = this.#open.length;
-    const text = open ? `${counted(open, "mention")} left to decide` : "Everything is decided.";
-    const decide = button("Save the decision", () => this.#send(), { class: "main", id: "decide", disabled: open > 0 || this.#data.versions.length < 2 });
+    const text = open ? `${counted(open, "mention")} left to decide` : this.#data.differences.length ? "Every difference has a choice." : "";
+    const decide = button("Save the decision", () => this.#send(), { class: "main", id: "decide", disabled: open > 0 || !this.#data.differences.length });
     return make("div", { class: "footer" }, make("span", { class: "soft", role: "status" }, text), decide);
   }
 
   /** Return the mentions of a sentence that all have, or that were taken. */
   #decided(place) {
-    const { versions, differences } = this.#data;
+    const { differences } = this.#data;
     const differing = new Set(differences.filter((each) => each.sentence === place).map((each) => keyOf(each.mention)));
-    const shared = versions[0].sentences[place].mentions.filter((each) => !differing.has(keyOf(each)));
+    const shared = this.#versions[0].sentences[place].mentions.filter((each) => !differing.has(keyOf(each)));
     const taken = differences.filter((each) => each.sentence === place && this.#choices.get(placeOf(each)));
     return sorted([...shared.map(plain), ...taken.map((each) => plain(each.mention))]);
   }
@@ -182,7 +196,7 @@ export class VersionsView {
   }
 
   #takeFrom(at, differences) {
-    const { annotator } = this.#data.versions[at];
+    const { annotator } = this.#versions[at];
     this.#choose(differences.map((each) => [placeOf(each), each.annotators.includes(annotator)]));
   }
 
@@ -192,8 +206,8 @@ export class VersionsView {
   }
 
   async #send() {
-    const { revision, versions } = this.#data;
-    const sentences = versions[0].sentences.map((_, place) => this.#decided(place));
+    const { revision } = this.#data;
+    const sentences = this.#versions[0].sentences.map((_, place) => this.#decided(place));
     const body = { id: freshId(), annotator: this.#annotator, base: revision, sentences };
     try {
       this.#take(await call(`/api/documents/${this.#number}/decision`, { body }), this.#labels);
