@@ -1,0 +1,286 @@
+"""`discotag annotate`: correct what a model finds in a corpus, in the browser."""
+
+from __future__ import annotations
+
+import shlex
+from enum import StrEnum
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any, Final, cast
+
+import typer
+
+from discotag.cli.corpus_convert import chosen_target, guard
+from discotag.cli.messages import say
+from discotag.cli.options import (
+    READABLE,
+    TABULAR,
+    WRITABLE,
+    EncodingOption,
+    IdColumnOption,
+    Reporter,
+    Sentences,
+    SentencesOption,
+    SheetOption,
+    SkipBad,
+    TextColumnOption,
+    Words,
+    WordsOption,
+    chosen_splitter,
+)
+from discotag.cli.serve import (
+    NEEDED,
+    PORT,
+    AllowHostOption,
+    HostOption,
+    PortOption,
+    TokenFileOption,
+    read_token,
+)
+from discotag.corpora.inputs import PLAIN
+from discotag.corpora.tables import TableOptions
+from discotag.errors import DiscotagError, InputError
+
+Which = StrEnum("Which", ["finished", "all"])
+
+TRAIN_AFTER: Final = 30
+
+
+def annotate(
+    corpus: Annotated[
+        Path,
+        typer.Argument(
+            metavar="CORPUS",
+            help="What to annotate: a folder of texts, a table, or a corpus in any format. It is "
+            "only read.",
+        ),
+    ],
+    journal: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="<path>",
+            help="The file that keeps the texts and all work on them. [default: beside CORPUS, "
+            "with the ending .journal]",
+            show_default=False,
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="The model that proposes mentions: a folder, or a name on the Hugging Face hub. "
+            "[default: the model that comes with discotag]",
+            show_default=False,
+        ),
+    ] = None,
+    no_model: Annotated[
+        bool, typer.Option("--no-model", help="Begin without a model: people draw all mentions.")
+    ] = False,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B",
+            help="Labels of mentions, besides those of the model and the corpus.",
+            show_default=False,
+        ),
+    ] = None,
+    train: Annotated[
+        bool,
+        typer.Option(
+            "--train", help="Train the next model when enough documents are finished, and use it."
+        ),
+    ] = False,
+    train_after: Annotated[
+        int, typer.Option(help="Documents to finish before the next training.", min=2)
+    ] = TRAIN_AFTER,
+    train_options: Annotated[
+        str,
+        typer.Option(
+            metavar="OPTIONS",
+            help="Further options of discotag train, such as '--num-train-epochs 5'.",
+            show_default=False,
+        ),
+    ] = "",
+    export: Annotated[
+        str | None,
+        typer.Option(
+            metavar="<path>",
+            help="Write the annotations to a file, or a folder ending in / for brat, and end.",
+            show_default=False,
+        ),
+    ] = None,
+    export_format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help=f"The format of --export; by default from its ending: {WRITABLE}, {TABULAR}.",
+            show_default=False,
+        ),
+    ] = None,
+    which: Annotated[
+        Which,
+        typer.Option(
+            help="What --export writes: documents that are finished, or all, as far as they are.",
+            metavar="<name>",
+        ),
+    ] = Which.finished,
+    input_format: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="FORMAT",
+            help=f"The format of CORPUS: {PLAIN}, {READABLE}, {TABULAR}. [default: found from "
+            "the content]",
+            show_default=False,
+        ),
+    ] = None,
+    text_column: TextColumnOption = None,
+    id_column: IdColumnOption = None,
+    sheet: SheetOption = None,
+    by_line: Annotated[
+        bool, typer.Option("--lines", help="Treat each line of plain text as a document.")
+    ] = False,
+    sentences: SentencesOption = Sentences.auto,
+    words: WordsOption = Words.pattern,
+    encoding: EncodingOption = None,
+    skip_bad: SkipBad = False,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = PORT,
+    token_file: TokenFileOption = None,
+    allow_host: AllowHostOption = None,
+) -> None:
+    """Annotate a corpus in the browser, with the help of a model.
+
+    The model proposes mentions, and people accept, change or draw them; a mention may have any
+    number of fragments. Every action is at once in the journal, a file that also has the texts, so
+    nothing is lost when the program or the machine stops. The same command continues. Several
+    people can work on one corpus; where their versions differ, both are kept until somebody
+    decides. The documents that are the most useful to correct come first.
+
+    [bold]Examples[/bold]
+
+    discotag annotate posts/
+
+    discotag annotate notes.csv --text-column note --labels Symptom,Drug --no-model
+
+    discotag annotate posts/ --train --train-after 30
+
+    discotag annotate posts/ --export posts.jsonl
+    """
+    if no_model and model is not None:
+        raise typer.BadParameter("--no-model and --model exclude each other")
+    from discotag.serve.annotation.corpus import default_journal
+
+    journal = journal or default_journal(corpus)
+    if export is not None:
+        _export(corpus, journal, export, export_format, str(which))
+        return
+    if export_format is not None or which != Which.finished:
+        raise typer.BadParameter("--format and --which are for --export")
+    if train_options and not train:
+        raise typer.BadParameter("--train-options is for --train")
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise DiscotagError(f"annotate needs {', '.join(missing)}: pip install 'discotag[serve]'")
+    if not corpus.exists():
+        raise InputError(f"{corpus}: no such file or folder")
+    from discotag.serve.annotation.app import make_app
+    from discotag.serve.annotation.corpus import Source
+    from discotag.serve.annotation.project import Plan, open_project
+    from discotag.serve.annotation.training import TrainingPlan
+    from discotag.serve.protection import Policy
+    from discotag.serve.running import allowed_hosts, run
+
+    token = read_token(token_file)
+    reporter = Reporter(skip_bad)
+    source = Source(
+        corpus,
+        format=input_format,
+        table=TableOptions(text_column, id_column, sheet),
+        by_line=by_line,
+        splitter=chosen_splitter(sentences, words),
+        encoding=encoding,
+        report=reporter.report,
+    )
+    training = TrainingPlan(train_after, _options(train_options)) if train else None
+    plan = Plan(
+        source,
+        journal=journal,
+        model=model,
+        use_model=not no_model,
+        labels=_labels(labels),
+        training=training,
+    )
+    with open_project(plan) as project:
+        reporter.close(advice="")
+        say(_about(project, journal))
+        policy = Policy(token, allowed_hosts(host, allow_host or []))
+        run(
+            lambda: make_app(project, policy),
+            host=host,
+            port=port,
+            token=token,
+            on_ready=lambda url: say(f"annotating at {url}; stop with Ctrl-C"),
+        )
+    say(f"stopped; everything is in {journal}")
+
+
+def _about(project: Any, journal: Path) -> str:
+    """Return what was read into the journal."""
+    taken = project.taken
+    parts = [f"{journal}: {taken.new + taken.known + taken.gone:,} documents"]
+    if taken.new and (taken.known or taken.gone):
+        parts.append(f"{taken.new:,} of them new")
+    if taken.gone:
+        parts.append(f"{taken.gone:,} of them no longer in the corpus")
+    return f"{', '.join(parts)}; the journal has their texts, too"
+
+
+def _labels(given: str | None) -> tuple[str, ...]:
+    found = tuple(dict.fromkeys(each.strip() for each in (given or "").split(",") if each.strip()))
+    if given is not None and not found:
+        raise typer.BadParameter("--labels needs a label, or several with commas")
+    return found
+
+
+def _options(given: str) -> tuple[str, ...]:
+    """Return the further options of a training."""
+    try:
+        options = tuple(shlex.split(given))
+    except ValueError as error:
+        raise typer.BadParameter(f"--train-options: {str(error).lower()}") from None
+    own = ("--dev", "--out", "--from-model", "--labels", "--test")
+    taken = [each for each in options if each.split("=")[0] in own]
+    if taken:
+        raise typer.BadParameter(f"--train-options: {taken[0]} is set by discotag annotate")
+    return tuple(part for each in options for part in _two(each))
+
+
+def _two(option: str) -> list[str]:
+    """Return an option and its value, also if they were joined by an equals sign."""
+    return option.split("=", 1) if option.startswith("--") else [option]
+
+
+def _export(corpus: Path, journal: Path, target: str, format: str | None, which: str) -> None:
+    """Write the annotations of a journal."""
+    from discotag.serve.annotation.exporting import LeftOut, settled_documents, write_as
+    from discotag.serve.annotation.journal import read_journal
+
+    path, name = chosen_target(target, format)
+    for own in (corpus, journal):
+        guard(own, path, force=False)
+    left_out: list[LeftOut] = []
+    count = mentions = 0
+
+    def documents() -> Any:
+        nonlocal count, mentions
+        for _, document in settled_documents(db, cast(Any, which), None, left_out):
+            count += 1
+            mentions += sum(len(sentence.mentions) for sentence in document.sentences)
+            yield document
+
+    with read_journal(journal) as opened, opened.reading() as db:
+        write_as(documents(), path, name)
+    for each in left_out:
+        say(f"left out {each.name}: {each.reason}")
+    say(f"wrote {path} as {name}: {count:,} documents, {mentions:,} mentions")

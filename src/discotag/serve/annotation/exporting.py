@@ -1,0 +1,230 @@
+"""Annotations as files: which documents are settled, and how each format takes them."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from discotag.corpora import FORMATS, write
+from discotag.corpora.parsing.problems import CorpusError
+from discotag.corpora.tables import TABLES, write_table
+from discotag.errors import DiscotagError
+from discotag.mentions import Document
+from discotag.serve.annotation import records
+from discotag.serve.annotation.corpus import document_of
+
+Which = Literal["finished", "all"]
+
+NEEDS: Final = {"xlsx": "openpyxl", "parquet": "pyarrow"}
+"""Packages that kinds of tables need."""
+
+NAME: Final = "annotations"
+"""The name of a downloaded file, before its ending."""
+
+WORDS_ONLY: Final = ("inline", "conll", "w2ner")
+"""Formats that keep sentences as words, without the text, the documents and their names."""
+
+MOST_LEFT_OUT: Final = 200
+"""The most documents that a summary names; further ones are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A document that is not exported.
+
+    Attributes:
+        number: Its number.
+        name: Its name.
+        reason: Why, as a sentence.
+    """
+
+    number: int
+    name: str
+    reason: str
+
+
+@cache
+def format_names() -> dict[str, str]:
+    """Return the formats that can be written here, each with a description for people."""
+    found = {"jsonl": FORMATS["jsonl"].about}
+    found |= {each.name: each.about for each in FORMATS.values() if each.write is not None}
+    tables = {"csv": "CSV", "tsv": "TSV", "xlsx": "Excel", "parquet": "Parquet"}
+    for name in TABLES:
+        if name not in NEEDS or find_spec(NEEDS[name]) is not None:
+            found[name] = f"{tables.get(name, name)}, a row for each mention"
+    return found
+
+
+def settled_documents(
+    db: sqlite3.Connection,
+    which: Which,
+    annotator: str | None,
+    left_out: list[LeftOut] | None = None,
+) -> Iterator[tuple[int, Document]]:
+    """Yield the annotated documents with their numbers, in the order of the corpus.
+
+    Args:
+        db: The journal, one state of it.
+        which: `finished`: the documents that are finished or decided. `all`: also the accepted
+            mentions of those that are not; a document that nobody has touched is as in the corpus.
+        annotator: Whose versions to take; None: what all have settled on.
+        left_out: Gets the documents that are left out though somebody has finished them.
+    """
+    condition, values = "", []
+    if annotator is not None:
+        condition = "WHERE number IN (SELECT document FROM versions WHERE annotator = ?)"
+        values = [annotator]
+    elif which == "finished":
+        condition = "WHERE part <> 'open'"
+    rows = db.execute(
+        "SELECT number, name, text, data FROM documents JOIN texts USING (number) "
+        f"{condition} ORDER BY number",
+        values,
+    )
+    for number, name, text, data in rows:
+        content = _content(db, number, which, annotator)
+        if isinstance(content, str):
+            if left_out is not None and content:
+                left_out.append(LeftOut(number, name, content))
+            continue
+        document = document_of(text, data, number)
+        if content is None:
+            content = tuple(sentence.mentions for sentence in document.sentences)
+        annotated = document.with_mentions(
+            dict.fromkeys(mention.with_score(None) for mention in mentions) for mentions in content
+        )
+        # Names are unique, which ids of documents need not be.
+        yield number, replace(annotated, id=name)
+
+
+def summary(
+    db: sqlite3.Connection, which: Which, annotator: str | None, format: str | None
+) -> dict[str, Any]:
+    """Return how many documents an export has, what it leaves out, and what the format loses."""
+    left_out: list[LeftOut] = []
+    documents = mentions = 0
+    cannot: list[str] = []
+
+    def counted() -> Iterator[Document]:
+        nonlocal documents, mentions
+        for _, document in settled_documents(db, which, annotator, left_out):
+            documents += 1
+            mentions += sum(len(sentence.mentions) for sentence in document.sentences)
+            yield document
+
+    if format is None:
+        for _ in counted():
+            pass
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                _write(counted(), Path(folder), format)
+            except CorpusError as error:
+                cannot.append(f"{error.problem.message[:1].upper()}{error.problem.message[1:]}.")
+        cannot += _losses(format)
+    return {
+        "documents": documents,
+        "mentions": mentions,
+        "left_out": [
+            {"number": each.number, "name": each.name, "reason": each.reason}
+            for each in left_out[:MOST_LEFT_OUT]
+        ],
+        "more_left_out": max(0, len(left_out) - MOST_LEFT_OUT),
+        "cannot_hold": cannot,
+    }
+
+
+def export_to_folder(
+    db: sqlite3.Connection, which: Which, annotator: str | None, format: str, folder: Path
+) -> Path:
+    """Write an export into a folder, and return its file; a folder of files becomes a zip archive.
+
+    Raises:
+        DiscotagError: There is nothing to export, or the format cannot hold it.
+    """
+    some = False
+
+    def watched() -> Iterator[Document]:
+        nonlocal some
+        for _, document in settled_documents(db, which, annotator):
+            some = True
+            yield document
+
+    target = _write(watched(), folder, format)
+    if not some:
+        raise NothingError(
+            "there is nothing to export yet: finish a document, or export all of them"
+        )
+    if not target.is_dir():
+        return target
+    archive = shutil.make_archive(str(folder / NAME), "zip", target)
+    return Path(archive)
+
+
+class NothingError(DiscotagError):
+    """An export without documents."""
+
+
+def write_as(documents: Iterator[Document], path: Path, format: str) -> None:
+    """Write documents to a path in a format or kind of table."""
+    if format in TABLES:
+        write_table(documents, path, format)
+    else:
+        write(documents, path, format)
+
+
+def _write(documents: Iterator[Document], folder: Path, format: str) -> Path:
+    """Write documents under a fixed name, and return the path."""
+    if format in TABLES:
+        path = folder / f"{NAME}{TABLES[format].suffixes[0]}"
+    elif FORMATS[format].folder:
+        path = folder / NAME
+    else:
+        path = folder / f"{NAME}{FORMATS[format].suffixes[0]}"
+    write_as(documents, path, format)
+    return path
+
+
+def _content(
+    db: sqlite3.Connection, number: int, which: Which, annotator: str | None
+) -> records.Content | str | None:
+    """Return the mentions to export, None for those of the corpus, or why there are none."""
+    versions = records.versions_of(db, number)
+    if annotator is not None:
+        own = next(each for each in versions if each.annotator == annotator)
+        if not own.finished and which == "finished":
+            return ""
+        return records.accepted_content(db, number, annotator)
+    decision = records.decision_of(db, number)
+    status = records.status_of(versions, decision)
+    if status == "disagreement":
+        names = " and ".join(each.annotator for each in versions if each.finished)
+        return f"The versions of {names} differ, and nobody has decided."
+    if status == "untouched":
+        return None
+    settled = records.settled_content(versions, decision)
+    if settled is not None:
+        return settled
+    if len(versions) > 1:
+        names = " and ".join(each.annotator for each in versions)
+        return f"{names} have begun it, and nobody has finished it."
+    return records.accepted_content(db, number, versions[0].annotator)
+
+
+def _losses(format: str) -> list[str]:
+    """Return what a format does not keep, as sentences."""
+    if format in WORDS_ONLY:
+        return ["It keeps words and mentions only, not the texts and the names of documents."]
+    if format in TABLES:
+        return [
+            "A table has a row for each mention: documents without mentions are not in it, and "
+            "discotag train does not read it."
+        ]
+    return []

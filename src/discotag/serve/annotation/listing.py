@@ -1,0 +1,156 @@
+"""Lists and counts of documents, each a query that an index answers."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection
+from typing import Any, Final, Literal
+
+from discotag.serve.annotation.views import mine
+
+Order = Literal["uncertainty", "corpus"]
+Wanted = Literal["all", "open", "finished", "disagreement"]
+
+ORDERS: Final[dict[Order, str]] = {
+    "uncertainty": "priority DESC, number",
+    "corpus": "number",
+}
+
+
+def list_documents(
+    db: sqlite3.Connection,
+    *,
+    annotator: str | None,
+    order: Order,
+    wanted: Wanted,
+    search: str,
+    offset: int,
+    limit: int,
+) -> dict[str, Any]:
+    """Return some documents, and how many there are in all; without who has them open.
+
+    Args:
+        db: The journal.
+        annotator: Whose own status is given, or None.
+        order: The most useful first, or as in the corpus.
+        wanted: The documents of which status.
+        search: Characters that the name or the text must have, ignoring the case of ASCII letters.
+        offset: The number of documents to leave out.
+        limit: The most documents to return.
+    """
+    conditions: list[str] = []
+    values: list[str] = []
+    if wanted != "all":
+        conditions.append("part = ?")
+        values.append(wanted)
+    if search:
+        like = "%" + search.replace("!", "!!").replace("%", "!%").replace("_", "!_") + "%"
+        conditions.append(
+            "(name LIKE ? ESCAPE '!' OR number IN "
+            "(SELECT number FROM texts WHERE text LIKE ? ESCAPE '!'))"
+        )
+        values += [like, like]
+    where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
+    ((total,),) = db.execute(f"SELECT count(*) FROM documents {where}", values)
+    rows = db.execute(
+        "SELECT number, name, words, status, uncertainty, mentions FROM documents "
+        f"{where} ORDER BY {ORDERS[order]} LIMIT ? OFFSET ?",
+        (*values, limit, offset),
+    ).fetchall()
+    versions = _versions(db, [row[0] for row in rows])
+    documents = []
+    for number, name, words, status, uncertainty, mentions in rows:
+        own = versions.get(number, {})
+        finished, count = own.get(annotator or "", (False, mentions))
+        documents.append(
+            {
+                "number": number,
+                "name": name,
+                "words": words,
+                "status": status,
+                "mine": mine((annotator or "") in own, finished),
+                "uncertainty": uncertainty,
+                "mentions": count,
+                "finished_by": [who for who, (done, _) in own.items() if done],
+            }
+        )
+    return {"total": total, "documents": documents}
+
+
+def next_document(
+    db: sqlite3.Connection,
+    *,
+    annotator: str,
+    order: Order,
+    after: int | None,
+    held: Collection[int],
+) -> int | None:
+    """Return the next document for an annotator, or None if there is nothing left for him.
+
+    It is one that nobody has finished and nobody else holds; after the last one in this order,
+    the first is next.
+
+    Args:
+        db: The journal.
+        annotator: Who asks.
+        order: As in `list_documents`.
+        after: The document that he has now, or None.
+        held: The documents that others hold.
+    """
+    free = f"part = 'open' AND number NOT IN ({', '.join('?' * len(held))})"
+    values: list[Any] = list(held)
+    later, place = "", []
+    row = db.execute("SELECT priority FROM documents WHERE number = ?", (after,)).fetchone()
+    if row is not None and order == "uncertainty":
+        later = "AND (priority < ? OR (priority = ? AND number > ?))"
+        place = [row[0], row[0], after]
+    elif row is not None:
+        later, place = "AND number > ?", [after]
+    for condition, more in ((later, place), ("AND number IS NOT ?", [after])):
+        found = db.execute(
+            f"SELECT number FROM documents WHERE {free} {condition} "
+            f"ORDER BY {ORDERS[order]} LIMIT 1",
+            (*values, *more),
+        ).fetchone()
+        if found is not None:
+            return int(found[0])
+    return None
+
+
+def count_documents(db: sqlite3.Connection) -> dict[str, int]:
+    """Return how many documents there are of each status."""
+    found = dict(db.execute("SELECT status, count(*) FROM documents GROUP BY status"))
+    return {
+        "documents": sum(found.values()),
+        "started": found.get("started", 0),
+        "finished": found.get("finished", 0) + found.get("decided", 0),
+        "disagreements": found.get("disagreement", 0),
+        "decided": found.get("decided", 0),
+    }
+
+
+def count_by_annotator(db: sqlite3.Connection) -> dict[str, tuple[int, int]]:
+    """Return for each annotator how many documents he has finished, and how many only started."""
+    found = dict.fromkeys(
+        (name for (name,) in db.execute("SELECT name FROM annotators ORDER BY name")), (0, 0)
+    )
+    rows = db.execute("SELECT annotator, sum(finished), count(*) FROM versions GROUP BY annotator")
+    for name, finished, touched in rows:
+        found[name] = (finished, touched - finished)
+    return found
+
+
+def _versions(
+    db: sqlite3.Connection, numbers: Collection[int]
+) -> dict[int, dict[str, tuple[bool, int]]]:
+    """Return for each document its annotators, whether each has finished, and his mentions."""
+    marks = ", ".join("?" * len(numbers))
+    found: dict[int, dict[str, tuple[bool, int]]] = {}
+    rows = db.execute(
+        "SELECT document, annotator, finished, mentions FROM versions "
+        f"WHERE document IN ({marks}) ORDER BY document, annotator",
+        list(numbers),
+    )
+    for number, name, finished, mentions in rows:
+        found.setdefault(number, {})[name] = (bool(finished), mentions)
+    return found

@@ -1,0 +1,243 @@
+"""An annotation project: a corpus, its journal, a model and the people who work on it."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import time
+from typing import Any, Final
+
+from discotag.errors import InputError
+from discotag.scheme import Scheme
+from discotag.serve.annotation import listing, records
+from discotag.serve.annotation.corpus import (
+    LABELS,
+    Source,
+    Taken,
+    corpus_labels,
+    default_journal,
+    take_in,
+)
+from discotag.serve.annotation.desk import Desk, Seen, check_annotator
+from discotag.serve.annotation.exporting import format_names
+from discotag.serve.annotation.journal import Journal, open_journal
+from discotag.serve.annotation.models import load_model
+from discotag.serve.annotation.presence import Presence
+from discotag.serve.annotation.proposals import Model, Proposer
+from discotag.serve.annotation.training import Trainer, TrainingPlan
+from discotag.serve.annotation.views import Viewer
+from discotag.serve.errors import ServiceError
+
+MOST_NAME: Final = 50
+"""The most characters of an annotator's name, so that lists stay readable."""
+
+SLOTS: Final = 3
+"""Slots of the scheme without a model, as in the preset `best` of training."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a project is opened.
+
+    Attributes:
+        source: The corpus.
+        journal: The file of the journal; None: beside the corpus.
+        model: The model to begin with; None: the bundled one.
+        use_model: Whether there is a model at all.
+        labels: Further labels.
+        training: How to train; None: never.
+    """
+
+    source: Source
+    journal: Path | None = None
+    model: str | None = None
+    use_model: bool = True
+    labels: Sequence[str] = ()
+    training: TrainingPlan | None = None
+
+    @property
+    def journal_path(self) -> Path:
+        """The file of the journal."""
+        return self.journal or default_journal(self.source.path)
+
+
+@dataclass(slots=True)
+class Project:
+    """An open project. Use `open_project` to open one.
+
+    Attributes:
+        name: The name of the corpus.
+        journal: The journal.
+        taken: What reading the corpus has done.
+        viewer: Turns versions into plain data, with the labels and the scheme.
+        desk: Changes versions.
+        presence: Knows who has which document open.
+        proposer: Knows the model, and asks it for proposals.
+        trainer: Trains the next model; None: never.
+    """
+
+    name: str
+    journal: Journal
+    taken: Taken
+    viewer: Viewer
+    desk: Desk
+    presence: Presence
+    proposer: Proposer
+    trainer: Trainer | None = field(default=None)
+
+    def enter(self, given: str) -> str:
+        """Add an annotator, or welcome one back; return the name as it is kept.
+
+        Raises:
+            ServiceError: The name is empty, too long, or has control characters.
+        """
+        name = " ".join(unicodedata.normalize("NFC", given).split(" ")).strip()
+        if not name or len(name) > MOST_NAME or not name.isprintable():
+            raise ServiceError(
+                422,
+                "invalid",
+                f"a name has 1 to {MOST_NAME} characters, without control characters",
+            )
+        with self.journal.writing() as db:
+            db.execute("INSERT OR IGNORE INTO annotators (name, at) VALUES (?, ?)", (name, time()))
+        return name
+
+    def summary(self) -> dict[str, Any]:
+        """Return what the page shows of the project as a whole."""
+        with self.journal.reading() as db:
+            counts = listing.count_documents(db)
+            people = listing.count_by_annotator(db)
+        scheme, model = self.viewer.scheme, self.proposer.model
+        return {
+            "name": self.name,
+            "labels": list(self.viewer.labels),
+            "scheme": {
+                "labels": list(scheme.labels),
+                "slots": scheme.slots,
+                "naming": scheme.naming,
+                "gap_mentions": scheme.gap_mentions,
+            },
+            "annotators": [
+                {"name": name, "finished": finished} for name, (finished, _) in people.items()
+            ],
+            "counts": counts,
+            "model": None
+            if model is None
+            else {"name": model.name, "version": model.version, "problem": self.proposer.failure},
+            "training": None if self.trainer is None else self.trainer.progress(),
+            "formats": [{"name": name, "label": label} for name, label in format_names().items()],
+            "can_train": self.trainer is not None,
+        }
+
+    def see(self, number: int, annotator: str) -> dict[str, Any]:
+        """Return a document as an annotator has it, and note that he has it open."""
+        self.proposer.need(number)
+        seen = self.desk.see(number, annotator)
+        self.presence.enter(number, annotator)
+        return self.state(seen)
+
+    def state(self, seen: Seen) -> dict[str, Any]:
+        """Return a version as plain data."""
+        return self.viewer.state(seen, self.presence.holders(seen.number, besides=seen.annotator))
+
+    def versions(self, number: int) -> dict[str, Any]:
+        """Return all versions of a document side by side."""
+        with self.journal.reading() as db:
+            document, _, _, _ = self.desk.document(db, number)
+            kept = records.versions_of(db, number)
+            decision = records.decision_of(db, number)
+            revision = records.revision_of(db, number)
+        return self.viewer.versions(document, revision, kept, decision)
+
+    def signs(self, number: int, annotator: str) -> dict[str, Any]:
+        """Note that somebody still has a document open, and return what others have done to it."""
+        with self.journal.reading() as db:
+            check_annotator(db, annotator)
+            status, model = self.desk.status(db, number)
+            kept = records.versions_of(db, number)
+        self.presence.enter(number, annotator)
+        mine = next((each.revision for each in kept if each.annotator == annotator), 0)
+        return {
+            "holders": self.presence.holders(number, besides=annotator),
+            "revision": mine,
+            "versions": [each.annotator for each in kept],
+            "disagreement": status == "disagreement",
+            "model_version": model,
+        }
+
+
+@contextmanager
+def open_project(plan: Plan, progress: Callable[[int], None] | None = None) -> Iterator[Project]:
+    """Open a project until the block ends; its work in the background begins at once.
+
+    Args:
+        plan: How to open it.
+        progress: Called with the number of documents that have been read.
+
+    Raises:
+        DiscotagError: The corpus, the journal or the model cannot be used.
+    """
+    path = plan.journal_path
+    corpus = plan.source.path
+    if corpus.is_dir() and path.resolve().is_relative_to(corpus.resolve()):
+        raise InputError(
+            f"{path}: a journal must not be inside the corpus, which is only read; give another "
+            "file with --journal"
+        )
+    with open_journal(path) as journal:
+        taken = take_in(journal, plan.source, progress)
+        model = load_model(journal, plan.model, use_model=plan.use_model)
+        scheme = _scheme(journal, model, plan.labels)
+        presence = Presence()
+        proposer = Proposer(journal, model, lambda: presence.by_document().keys())
+        project = Project(
+            corpus.absolute().name,
+            journal,
+            taken,
+            Viewer(scheme.labels, scheme),
+            Desk(journal, scheme.labels),
+            presence,
+            proposer,
+        )
+        if plan.training is not None:
+            project.trainer = Trainer(journal, plan.training, scheme.labels, proposer)
+        proposer.start()
+        if project.trainer is not None:
+            project.trainer.start()
+        try:
+            yield project
+        finally:
+            if project.trainer is not None:
+                project.trainer.stop()
+            proposer.stop()
+
+
+def _scheme(journal: Journal, model: Model | None, given: Sequence[str]) -> Scheme:
+    """Return the scheme of a project, and keep its labels in the journal.
+
+    A label that was used once stays.
+    """
+    base = None if model is None else model.tagger.scheme
+    with journal.writing() as db:
+        known = corpus_labels(db)
+        labels = tuple(_unique(() if base is None else base.labels, given, known))
+        if not labels:
+            raise InputError("the corpus has no labels, and there is no model: give some, --labels")
+        if base is None:
+            scheme = Scheme(labels, SLOTS, gap_mentions=True)
+        else:
+            scheme = Scheme(labels, base.slots, base.naming, base.gap_mentions)
+        db.execute(
+            "INSERT INTO facts (name, value) VALUES (?, ?) "
+            "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            (LABELS, json.dumps(sorted({*labels, *known}), ensure_ascii=False)),
+        )
+    return scheme
+
+
+def _unique(*groups: Iterable[str]) -> dict[str, None]:
+    return dict.fromkeys(label for group in groups for label in group)

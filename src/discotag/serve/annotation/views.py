@@ -1,0 +1,135 @@
+"""Versions as plain data for the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from discotag.mentions import Document, Mention, Sentence
+from discotag.render.html_drawing import drawing_data
+from discotag.scheme import Scheme
+from discotag.serve.annotation.actions import content_of, plain
+from discotag.serve.annotation.desk import Seen
+from discotag.serve.annotation.problems import problems
+from discotag.serve.annotation.records import Decision, Kept
+from discotag.serve.annotation.versions import Held
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """Turns versions into plain data.
+
+    Attributes:
+        labels: The labels of the project, in the order of their colours.
+        scheme: The scheme that mentions should fit.
+    """
+
+    labels: tuple[str, ...]
+    scheme: Scheme
+
+    def state(self, seen: Seen, holders: Sequence[str]) -> dict[str, Any]:
+        """Return a version of a document as the page shows it."""
+        version = seen.version
+        return {
+            "number": seen.number,
+            "name": seen.name,
+            "annotator": seen.annotator,
+            "revision": version.revision,
+            "status": seen.status,
+            "mine": mine(seen.touched, version.finished),
+            "finished": version.finished,
+            "labels": list(self.labels),
+            "sentences": [
+                self._sentence(sentence, held)
+                for sentence, held in zip(
+                    version.document.sentences, version.sentences, strict=True
+                )
+            ],
+            "undo": version.past[-1].name if version.past else None,
+            "redo": version.future[-1].name if version.future else None,
+            "holders": list(holders),
+            "versions": list(seen.versions),
+            "disagreement": seen.status == "disagreement",
+            "decided": seen.status == "decided",
+            "model_version": seen.model,
+        }
+
+    def versions(
+        self,
+        document: Document,
+        revision: int,
+        kept: Sequence[Kept],
+        decision: Decision | None,
+    ) -> dict[str, Any]:
+        """Return all versions of a document side by side, and where they differ."""
+        return {
+            "revision": revision,
+            "versions": [
+                {
+                    "annotator": each.annotator,
+                    "finished": each.finished,
+                    "sentences": self._content(document, each.content),
+                }
+                for each in kept
+            ],
+            "differences": differences(kept),
+            "decision": None
+            if decision is None
+            else {
+                "by": decision.annotator,
+                "at": decision.at,
+                "sentences": self._content(document, decision.content),
+            },
+        }
+
+    def _content(self, document: Document, content: str) -> list[dict[str, Any]]:
+        return [
+            self._sentence(sentence, [Held(each, "person", "accepted") for each in mentions])
+            for sentence, mentions in zip(document.sentences, content_of(content), strict=True)
+        ]
+
+    def _sentence(self, sentence: Sentence, held: Sequence[Held]) -> dict[str, Any]:
+        shown = sentence.with_mentions(each.mention for each in held)
+        drawing = drawing_data(shown, self.labels)
+        return {
+            "words": list(sentence.words),
+            "glued": drawing.get("glued", []),
+            "mentions": [
+                {
+                    **plain(mention),
+                    "text": mention.text,
+                    "score": mention.score,
+                    "origin": each.origin,
+                    "status": each.status,
+                }
+                for mention, each in zip(shown.mentions, held, strict=True)
+            ],
+            "drawing": drawing,
+            "problems": problems(self.scheme, shown),
+        }
+
+
+def mine(touched: bool, finished: bool) -> str:
+    """Return what an annotator has done to a document, in one word."""
+    return "finished" if finished else "started" if touched else "untouched"
+
+
+def differences(versions: Sequence[Kept]) -> list[dict[str, Any]]:
+    """Return the mentions that only some of the versions have.
+
+    Finished versions are compared; if there are not two of them, all versions are.
+    """
+    finished = [each for each in versions if each.finished]
+    compared = finished if len(finished) > 1 else list(versions)
+    contents = [(each.annotator, content_of(each.content)) for each in compared]
+    found: dict[tuple[int, Mention], list[str]] = {}
+    for name, sentences in contents:
+        for number, mentions in enumerate(sentences):
+            for mention in mentions:
+                found.setdefault((number, mention), []).append(name)
+    return [
+        {"sentence": number, "mention": plain(mention), "annotators": names}
+        for (number, mention), names in sorted(found.items())
+        if len(names) < len(contents)
+    ]
