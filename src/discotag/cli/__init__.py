@@ -14,6 +14,7 @@ from typer.exceptions import Abort, TyperException
 
 from discotag import __version__
 from discotag.cli import (
+    annotate,
     benchmark,
     corpus_check,
     corpus_convert,
@@ -91,6 +92,7 @@ register(corpus, "convert", corpus_convert.convert)
 register(corpus, "split", corpus_split.split)
 register(corpus, "prepare", corpus_prepare.prepare)
 register(app, "serve", serve.serve)
+register(app, "annotate", annotate.annotate)
 register(app, "export", export.export)
 register(app, "benchmark", benchmark.benchmark)
 app.add_typer(names, name="lexicon")
