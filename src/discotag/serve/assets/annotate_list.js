@@ -5,6 +5,8 @@ import { button, counted, listed, make, the } from "./annotate_dom.js";
 import { STATUS } from "./annotate_heading.js";
 
 const PAGE = 50;
+// The most documents that the server lists at a time.
+const MOST_LISTED = 200;
 // Typing pauses for this long before the list is asked for.
 const TYPING_MS = 250;
 const KEPT_UNDER = "discotag-order";
@@ -76,16 +78,22 @@ export class DocumentList {
   /** Load the list; the last call counts. */
   async #load() {
     const asked = ++this.#asked;
-    const query = new URLSearchParams({
-      annotator: this.#annotator,
-      order: this.order,
-      status: the("status").value,
-      search: the("search").value,
-      offset: 0,
-      limit: this.#loaded,
-    });
-    const answer = await call(`/api/documents?${query}`);
-    if (asked !== this.#asked) return;
+    const answer = { total: 0, documents: [] };
+    for (let offset = 0; offset < this.#loaded; offset += MOST_LISTED) {
+      const query = new URLSearchParams({
+        annotator: this.#annotator,
+        order: this.order,
+        status: the("status").value,
+        search: the("search").value,
+        offset,
+        limit: Math.min(this.#loaded - offset, MOST_LISTED),
+      });
+      const { total, documents } = await call(`/api/documents?${query}`);
+      if (asked !== this.#asked) return;
+      answer.total = total;
+      answer.documents.push(...documents);
+      if (answer.documents.length >= total) break;
+    }
     const signature = JSON.stringify(answer);
     if (signature === this.#signature) return;
     this.#signature = signature;

@@ -81,7 +81,7 @@ export class Outbox {
         this.#tell.sent(action, answer);
       } catch (error) {
         if (!(error instanceof CallError)) throw error;
-        failures += error.kind === "broken" && error.status >= 500 ? 1 : 0;
+        failures += error.status === 500 ? 1 : 0;
         if (error.kind === "refused" || failures >= MOST_FAILURES) {
           this.#take(action, error.details.state?.revision ?? action.base);
           failures = 0;

@@ -77,8 +77,9 @@ export class Session {
   /** Send an action on the open document. */
   act(kind, details, said) {
     if (!this.state) return;
-    const { number, revision } = this.state;
-    this.#outbox.add({ number, annotator: this.annotator, base: revision, kind, said, ...details });
+    const { number, revision, model_version } = this.state;
+    const about = { number, annotator: this.annotator, base: revision, model_version };
+    this.#outbox.add({ ...about, kind, said, ...details });
     setTimeout(() => this.#showWaiting(), this.#outbox.trouble ? 0 : SLOW_MS);
   }
 

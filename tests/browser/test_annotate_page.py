@@ -1,0 +1,588 @@
+"""The annotator's page in a real browser, against a real server."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from queue import Queue
+from urllib.parse import quote
+from urllib.request import urlopen
+
+import pytest
+
+from discotag import Document, Mention, Sentence
+from discotag.corpora import read, write
+
+PHONE = {"width": 390, "height": 844}
+DESKTOP = {"width": 1280, "height": 800}
+SECONDS = 20
+"""The most seconds to wait for anything."""
+NASTY = "<img src=x onerror=document.title='hit'>"
+LOST = re.compile(r"Failed to load resource: (net::ERR_|the server responded with a status of 409)")
+"""What browsers say about a server that is away, and about refused actions."""
+
+WORDS = "I had pain in arms , legs and my left knee today .".split()
+REPORTS = {
+    "mouse": [WORDS],
+    "keys": [WORDS],
+    "touch": [WORDS],
+    "problem": [WORDS],
+    "lost": [WORDS],
+    "windows": [WORDS],
+    "conflict": [WORDS],
+    "two": [WORDS, "It went away .".split()],
+    "model": ["I had pain in arms and shoulders .".split()],
+    "export": ["The pain I was experiencing around the hipjoints was incredible .".split()],
+    f"{NASTY}.txt": [[NASTY, "hurts", '"><script>document.title="hit"</script>']],
+    "drug": [["Stopped", "Lipitor"]],
+}
+NUMBERS = {name: number for number, name in enumerate(REPORTS, 1)}
+
+
+def write_corpus(path):
+    """Write the reports; one has a mention already, so that there are two labels."""
+    found = []
+    for name, sentences in REPORTS.items():
+        mentions = [Mention("Drug", [(1, 2)])] if name == "drug" else []
+        found.append(Document([Sentence(words, mentions) for words in sentences], id=name))
+    write(found, path)
+    return path
+
+
+@contextmanager
+def serving(corpus, *options, port=0):
+    """Run the annotator until the block ends; give its process and address."""
+    command = [sys.executable, "-m", "discotag", "annotate", corpus, "--port", str(port), *options]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    lines = Queue()
+    readers = [
+        threading.Thread(target=lambda s=stream: [lines.put(line) for line in s], daemon=True)
+        for stream in (process.stderr, process.stdout)
+    ]
+    for reader in readers:
+        reader.start()
+    try:
+        address = None
+        while address is None:
+            address = re.search(r"http://127\.0\.0\.1:\d+", lines.get(timeout=60))
+        yield process, address[0]
+    finally:
+        process.kill()
+        process.wait(SECONDS)
+        for reader in readers:
+            reader.join(SECONDS)
+        process.stderr.close()
+        process.stdout.close()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """Serve the reports with the bundled model."""
+    folder = tmp_path_factory.mktemp("annotate")
+    with serving(write_corpus(folder / "reports.jsonl")) as (_, address):
+        yield address
+
+
+@pytest.fixture
+def enter(browser):
+    """Return a function that opens a document under a name; at the end, fail on any error."""
+    contexts, wrong = [], []
+
+    def opened(address, name, report=None, *, view="", lost=False, context=None, **options):
+        if context is None:
+            options = {"viewport": DESKTOP, "reduced_motion": "reduce", **options}
+            context = browser.new_context(**options)
+            contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(SECONDS * 1000)
+
+        def heard(text):
+            if not (lost and LOST.match(text)):
+                wrong.append(text)
+
+        page.on("console", lambda message: heard(message.text))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on(
+            "request",
+            lambda request: (
+                None
+                if request.url.startswith((address, f"blob:{address}", "data:"))
+                else wrong.append(request.url)
+            ),
+        )
+        page.goto(f"{address}/#{NUMBERS[report] if report else ''}{view}")
+        page.fill("#name", name)
+        page.press("#name", "Enter")
+        if not view:
+            page.wait_for_selector(".sentence")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+def held(address, report, name, status="accepted"):
+    """Return the mentions of somebody's version, as the server has it."""
+    query = f"{address}/api/documents/{NUMBERS[report]}?annotator={quote(name)}"
+    with urlopen(query, timeout=SECONDS) as answer:
+        state = json.load(answer)
+    return {
+        (place, mention["label"], tuple(map(tuple, mention["fragments"])))
+        for place, sentence in enumerate(state["sentences"])
+        for mention in sentence["mentions"]
+        if mention["status"] == status
+    }
+
+
+def words(page, sentence=0):
+    """Return the words of a sentence."""
+    return page.locator("#work .sentence").nth(sentence).locator(".word")
+
+
+def drag(page, first, last, sentence=0):
+    """Drag the mouse from word to word."""
+    words(page, sentence).nth(first).locator("b").hover()
+    page.mouse.down()
+    words(page, sentence).nth(last).locator("b").hover()
+    page.mouse.up()
+
+
+def saved(page):
+    """Wait until the page says that everything is saved."""
+    page.locator("#saved", has_text="All saved").wait_for()
+
+
+def fits(page):
+    """Return whether the page is not wider than the window."""
+    return page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+PAIN_LEGS = (0, "ADR", ((2, 4), (6, 7)))
+PAIN_ARMS = (0, "ADR", ((2, 5),))
+THREE = (0, "ADR", ((2, 3), (6, 7), (9, 11)))
+
+
+def clear(page):
+    """Remove all mentions, so that a test begins with none."""
+    while page.locator(".chip").count():
+        before = page.locator(".chip").count()
+        page.locator(".chip .remove").first.click()
+        page.wait_for_function(f"document.querySelectorAll('.chip').length < {before}")
+    saved(page)
+
+
+def test_the_mouse_draws_mentions_of_several_fragments(server, enter):
+    page = enter(server, "Ann", "mouse")
+    clear(page)
+    words(page).nth(2).click()
+    words(page).nth(5).click()
+    words(page).nth(5).click()  # takes it out again
+    drag(page, 6, 6)
+    words(page).nth(6).click()
+    words(page).nth(6).click()
+    drag(page, 10, 9)
+    assert page.locator("#bar .quoted").inner_text() == "pain … legs … left knee"
+    page.locator("#bar").get_by_text("Add ADR").click()
+    page.locator(".chip").wait_for()
+    saved(page)
+    assert held(server, "mouse", "Ann") == {THREE}
+
+    drag(page, 2, 3)  # shares a word with the first
+    words(page).nth(6).click()
+    page.locator("#bar").get_by_text("Add ADR").click()
+    page.locator(".chip").nth(1).wait_for()
+    saved(page)
+    assert held(server, "mouse", "Ann") == {THREE, PAIN_LEGS}
+
+    page.locator("[data-tool=undo]").click()
+    page.wait_for_function("document.querySelectorAll('.chip').length === 1")
+    saved(page)
+    assert held(server, "mouse", "Ann") == {THREE}
+    page.keyboard.press("Control+Shift+Z")
+    page.locator(".chip").nth(1).wait_for()
+    saved(page)
+    assert held(server, "mouse", "Ann") == {THREE, PAIN_LEGS}
+
+
+def test_keys_alone(server, enter):
+    page = enter(server, "Ann", "keys")
+    press = page.keyboard.press
+    for _ in range(page.locator(".chip").count()):
+        press("n")
+        press("x")
+        saved(page)
+    page.locator(".chip").first.wait_for(state="detached")
+    press("Home") if page.locator(".word:focus").count() else press("ArrowRight")
+    press("Home")
+    for _ in range(2):
+        press("ArrowRight")
+    press("Space")
+    for _ in range(4):
+        press("ArrowRight")
+    press("Space")
+    for _ in range(3):
+        press("ArrowRight")
+    press("Shift+ArrowRight")
+    assert page.locator("#bar .quoted").inner_text() == "pain … legs … left knee"
+    press("2")
+    press("Enter")
+    page.locator(".chip").wait_for()
+    saved(page)
+    assert held(server, "keys", "Ann") == {(0, "Drug", THREE[2])}
+
+    press("Tab")
+    assert page.locator(".chip.chosen").count() == 1
+    press("1")  # changes the label
+    page.locator(".chip", has_text="ADR").wait_for()
+    saved(page)
+    assert held(server, "keys", "Ann") == {THREE}
+    assert page.locator(".chip-main:focus").count() == 1
+
+    press("e")
+    press("Space")  # takes the first word out
+    press("ArrowRight")
+    press("Space")
+    press("Enter")
+    page.locator(".chip", has_text="in … legs").wait_for()
+    saved(page)
+    assert held(server, "keys", "Ann") == {(0, "ADR", ((3, 4), (6, 7), (9, 11)))}
+    press("u")
+    page.locator(".chip", has_text="pain … legs").wait_for()
+    press("Shift+U")
+    page.locator(".chip", has_text="in … legs … left").wait_for()
+    press("Control+z")
+    page.locator(".chip", has_text="pain … legs").wait_for()
+    press("n")
+    press("Tab")
+    press("?")
+    page.locator("#keys[open]").wait_for()
+    press("Escape")
+    press("Shift+ArrowLeft")
+    press("Escape")
+    assert page.locator("[aria-selected=true]").count() == 0
+    press("f")
+    page.wait_for_function(f"location.hash !== '#{NUMBERS['keys']}'")
+    saved(page)
+    page.locator(f".document.mine-finished[data-number='{NUMBERS['keys']}']").wait_for()
+
+
+def test_a_finger_taps_words_and_holds_for_ranges(server, enter):
+    page = enter(server, "Ann", "touch", viewport=PHONE, has_touch=True, is_mobile=True)
+    clear(page)
+    for word in (2, 6, 9):
+        words(page).nth(word).locator("b").tap()
+    box = words(page).nth(10).locator("b").bounding_box()
+    at = {"x": box["x"] + 8, "y": box["y"] + 8}
+    remote = page.context.new_cdp_session(page)
+    remote.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [at]})
+    page.locator("#bar .quoted", has_text="pain … legs … left knee").wait_for()
+    remote.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    page.locator("#bar").get_by_text("Add ADR").tap()
+    page.locator(".chip").wait_for()
+    saved(page)
+    assert held(server, "touch", "Ann") == {THREE}
+    assert fits(page)
+    page.locator(".chip .remove").tap()
+    page.locator(".chip").wait_for(state="detached")
+    page.locator("[data-tool=undo]").tap()
+    page.locator(".chip").wait_for()
+    page.locator("#show-list").tap()
+    page.locator(f"[data-number='{NUMBERS['drug']}']").tap()
+    page.locator("#document-name", has_text="drug").wait_for()
+    assert fits(page)
+
+
+def test_proposals_are_accepted_removed_and_changed(server, enter):
+    page = enter(server, "Ann", "model")
+    page.locator(".chip.proposed").nth(1).wait_for()
+    assert page.locator(".chip.proposed .score").count() == 2
+    assert page.locator(".bars .proposed").count() > 0
+    assert held(server, "model", "Ann", "proposed") == {
+        (0, "ADR", ((2, 5),)),
+        (0, "ADR", ((2, 4), (6, 7))),
+    }
+    page.locator(".chip", has_text="pain in arms").locator(".accept").click()
+    page.locator(".chip.proposed").nth(1).wait_for(state="detached")
+    saved(page)
+    assert held(server, "model", "Ann") == {(0, "ADR", ((2, 5),))}
+    page.locator(".chip.proposed .chip-main").click()
+    page.locator("#bar").get_by_text("Drug").click()
+    page.locator(".chip", has_text="Drug").wait_for()
+    saved(page)
+    page.locator("[data-tool=edit]").click()
+    words(page).nth(2).click()
+    page.locator("#bar").get_by_text("Save words").click()
+    page.locator(".chip", has_text="in … shoulders").wait_for()
+    saved(page)
+    assert held(server, "model", "Ann") == {
+        (0, "ADR", ((2, 5),)),
+        (0, "Drug", ((3, 4), (6, 7))),
+    }
+    page.locator(".chip", has_text="Drug").locator(".remove").click()
+    page.locator(".chip", has_text="Drug").wait_for(state="detached")
+    saved(page)
+    assert held(server, "model", "Ann") == {(0, "ADR", ((2, 5),))}
+
+
+def test_what_does_not_fit_is_said_at_once(server, enter):
+    page = enter(server, "Ann", "problem")
+    clear(page)
+    for first, last in ((2, 4), (3, 6)):  # overlap without being a product
+        drag(page, first, last)
+        page.locator("#bar").get_by_text("Add ADR").click()
+        page.locator(".chip", has_text=WORDS[last]).wait_for()
+    page.locator(".does-not-fit").wait_for()
+    assert page.locator(".chip.wrong").count() == 2
+    assert page.locator(".badge.bad").inner_text() == "1 problem"
+    page.locator(".does-not-fit .number").first.click()
+    assert page.locator(".chip.chosen").count() == 1
+    page.keyboard.press("x")
+    page.locator(".does-not-fit").wait_for(state="detached")
+
+
+def test_a_killed_server_loses_nothing(tmp_path, enter):
+    corpus = write_corpus(tmp_path / "reports.jsonl")
+    with serving(corpus, "--no-model", "--labels", "ADR") as (process, address):
+        port = int(address.rpartition(":")[2])
+        page = enter(address, "Ann", "mouse", lost=True)
+        words(page).nth(2).click()
+        page.keyboard.press("Enter")
+        page.locator(".chip").wait_for()
+        saved(page)
+        process.send_signal(signal.SIGKILL)
+        process.wait(SECONDS)
+        drag(page, 2, 3)
+        words(page).nth(6).click()
+        page.keyboard.press("Enter")
+        page.locator(".chip.waiting").wait_for()  # drawn although nobody has it
+        page.locator("#saved", has_text="Not saved yet: 1").wait_for()
+        words(page).nth(9).click()
+        page.keyboard.press("Enter")
+        page.locator("#saved", has_text="Not saved yet: 2").wait_for()
+        assert page.locator(".chip").count() == 3
+    with serving(corpus, "--no-model", "--labels", "ADR", port=port) as (process, address):
+        saved(page)
+        assert page.locator(".chip.waiting").count() == 0
+        wanted = {(0, "ADR", ((2, 3),)), PAIN_LEGS, (0, "ADR", ((9, 10),))}
+        assert held(address, "mouse", "Ann") == wanted
+        process.send_signal(signal.SIGKILL)
+        process.wait(SECONDS)
+        words(page).nth(10).click()
+        page.keyboard.press("Enter")
+        page.locator("#saved", has_text="Not saved yet: 1").wait_for()
+    with serving(corpus, "--no-model", "--labels", "ADR", port=port) as (_, address):
+        # A new page in the same tab still has what waited.
+        page.on("dialog", lambda dialog: dialog.accept())
+        page.reload()
+        page.locator(".chip").nth(3).wait_for()
+        saved(page)
+        assert held(address, "mouse", "Ann") == wanted | {(0, "ADR", ((10, 11),))}
+
+
+def test_a_lost_answer_is_applied_once(server, enter):
+    page = enter(server, "Ann", "lost", lost=True)
+    clear(page)
+    lost = []
+
+    def lose(route):
+        if lost:
+            return route.continue_()
+        lost.append(route.fetch().status)  # the server has it, the page never hears of it
+        return route.abort()
+
+    page.route("**/actions", lose)
+    drag(page, 2, 4)
+    page.keyboard.press("Enter")
+    page.locator(".chip:not(.waiting)").wait_for()
+    saved(page)
+    assert lost == [200]
+    assert held(server, "lost", "Ann") == {PAIN_ARMS}
+    page.keyboard.press("u")
+    page.locator(".chip").wait_for(state="detached")
+    saved(page)
+    assert held(server, "lost", "Ann") == set()
+
+
+def test_two_annotators_keep_their_versions_and_decide(server, enter):
+    ann = enter(server, "Ann", "two")
+    clear(ann)
+    ben = enter(server, "Ben", "two")
+    clear(ben)
+    ann.locator("#people", has_text="Ben is on this document too").wait_for()
+    ben.locator("#people", has_text="Ann is on this document too").wait_for()
+    drag(ann, 2, 4)
+    ann.keyboard.press("Enter")
+    ann.locator(".chip").wait_for()
+    drag(ben, 2, 3)
+    words(ben).nth(6).click()
+    ben.keyboard.press("Enter")
+    ben.locator(".chip").wait_for()
+    drag(ben, 9, 10)
+    ben.keyboard.press("Enter")
+    ben.locator(".chip").nth(1).wait_for()
+    for page in (ann, ben):
+        saved(page)
+    assert held(server, "two", "Ann") == {PAIN_ARMS}
+    assert held(server, "two", "Ben") == {PAIN_LEGS, (0, "ADR", ((9, 11),))}
+
+    ann.evaluate(
+        "fetch = (real => (url, ...rest) => String(url).startsWith('/api/next') "
+        "? new Promise(() => {}) : real(url, ...rest))(fetch)"
+    )  # stay here
+    ann.keyboard.press("f")
+    ann.locator("[data-tool=reopen]").wait_for()
+    ben.keyboard.press("f")
+    ann.locator(".notice", has_text="differ").get_by_text("Compare").click()
+    ann.locator(".choice").nth(2).wait_for()
+    assert ann.locator(".version h3 bdi").all_inner_texts() == ["Ann", "Ben"]
+    assert ann.locator(".chip.differs").count() == 3
+    assert ann.locator("#decide").is_disabled()
+    boxes = [each.bounding_box() for each in ann.locator(".version").all()]
+    assert boxes[0]["y"] == boxes[1]["y"]  # side by side
+    assert boxes[0]["x"] < boxes[1]["x"]
+    ann.locator(".whole").get_by_text("Ben").click()
+    ann.locator(".choice", has_text="left knee").get_by_text("Leave").click()
+    ann.locator(".choice", has_text="pain in arms").get_by_text("Take").click()
+    ann.locator("#decide").click()
+    ann.locator("#decision", has_text="Decided by Ann").wait_for()
+    with urlopen(f"{server}/api/documents/{NUMBERS['two']}/versions", timeout=SECONDS) as answer:
+        found = json.load(answer)
+    decided = found["decision"]["sentences"][0]["mentions"]
+    assert [each["fragments"] for each in decided] == [[[2, 4], [6, 7]], [[2, 5]]]
+    assert held(server, "two", "Ann") == {PAIN_ARMS}  # the versions stay
+    assert held(server, "two", "Ben") == {PAIN_LEGS, (0, "ADR", ((9, 11),))}
+
+    phone = enter(server, "Cem", "two", view="/versions", viewport=PHONE)
+    phone.locator(".version").nth(1).wait_for()
+    boxes = [each.bounding_box() for each in phone.locator(".version").all()]
+    assert boxes[0]["y"] < boxes[1]["y"]  # one below the other
+    assert fits(phone)
+
+
+def test_two_windows_of_one_annotator(server, enter):
+    first = enter(server, "Dan", "windows")
+    clear(first)
+    second = enter(server, "Dan", "windows")
+    drag(first, 2, 4)
+    first.keyboard.press("Enter")
+    first.locator(".chip").wait_for()
+    drag(second, 9, 10)  # it has not seen what the first did
+    second.keyboard.press("Enter")
+    second.locator(".notice", has_text="Another window of yours").wait_for()
+    assert second.locator(".chip").count() == 2
+    saved(second)
+    assert held(server, "windows", "Dan") == {PAIN_ARMS, (0, "ADR", ((9, 11),))}
+    first.locator(".notice", has_text="Another window of yours").wait_for()  # hears of it later
+    first.locator(".chip").nth(1).wait_for()
+
+
+def test_an_action_that_no_longer_makes_sense_is_refused_aloud(server, enter):
+    first = enter(server, "Dan", "conflict", lost=True)
+    clear(first)
+    drag(first, 2, 4)
+    first.keyboard.press("Enter")
+    first.locator(".chip").wait_for()
+    second = enter(server, "Dan", "conflict", lost=True)
+    second.route("**/presence", lambda route: route.fulfill(status=503))
+    second.locator(".chip").wait_for()
+    first.locator(".chip .remove").click()
+    first.locator(".chip").wait_for(state="detached")
+    saved(first)
+    second.locator(".chip .remove").click()
+    second.locator(".notice.bad", has_text="remove ADR “pain in arms”").wait_for()
+    second.locator(".chip").wait_for(state="detached")
+
+
+def test_order_filter_and_search(server, enter):
+    page = enter(server, "Ann", "drug")
+    names = page.locator("#documents .document-name")
+    page.locator("#order").select_option("corpus")
+    page.wait_for_function(
+        "[...document.querySelectorAll('#documents button')].every((b, i) => "
+        "b.dataset.number == i + 1)"
+    )
+    assert names.all_inner_texts() == list(REPORTS)
+    page.locator("#search").fill("expor")
+    page.wait_for_function("document.querySelectorAll('#documents button').length === 1")
+    assert names.all_inner_texts() == ["export"]
+    page.locator("#search").fill("")
+    page.wait_for_function("document.querySelectorAll('#documents button').length > 1")
+    page.locator(f".document[data-number='{NUMBERS['drug']}'][aria-current]").wait_for()
+    page.keyboard.press("Escape")
+    page.locator("#work .word").first.focus()
+    page.keyboard.press("f")
+    page.wait_for_function(f"location.hash !== '#{NUMBERS['drug']}'")
+    page.locator("#status").select_option("finished")
+    page.locator(f".document.finished[data-number='{NUMBERS['drug']}']").wait_for()
+    page.wait_for_function(
+        "[...document.querySelectorAll('#documents button')].every("
+        "b => b.matches('.finished, .decided'))"
+    )
+    page.locator("#status").select_option("open")
+    page.locator(f".document[data-number='{NUMBERS['drug']}']").wait_for(state="detached")
+
+
+def test_the_export_can_be_read(server, enter, tmp_path):
+    page = enter(server, "Ann", "export")
+    clear(page)
+    for word in (1, 7):
+        words(page).nth(word).click()
+    page.keyboard.press("Enter")
+    page.locator(".chip").wait_for()
+    page.keyboard.press("f")
+    page.wait_for_function(f"location.hash !== '#{NUMBERS['export']}'")
+    page.click("#to-progress")
+    page.locator("#progress td", has_text="Ann").first.wait_for()
+    page.click("#to-export")
+    page.locator("#export-summary", has_text="will be written").wait_for()
+    with page.expect_download() as got:
+        page.click("#download")
+    assert got.value.suggested_filename.endswith(".jsonl")
+    path = tmp_path / "export.jsonl"
+    got.value.save_as(path)
+    (document,) = [each for each in read(path) if each.id == "export"]
+    assert set(document.mentions) == {Mention("ADR", [(1, 2), (7, 8)])}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_light_and_dark_on_phones_and_desks(server, enter, scheme):
+    backs = {"light": "rgb(251, 250, 248)", "dark": "rgb(22, 24, 29)"}
+    page = enter(server, "Eve", "model", color_scheme=scheme, viewport=PHONE)
+    for device in (PHONE, DESKTOP):
+        page.set_viewport_size(device)
+        for view in (NUMBERS["model"], f"{NUMBERS['model']}/versions", "progress", "export"):
+            page.evaluate(f"location.hash = '{view}'")
+            page.wait_for_function(
+                "document.querySelector('#main > :not([hidden])').children.length"
+            )
+            assert fits(page), (device, view)
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == backs[scheme]
+
+
+def test_texts_and_names_are_never_markup(server, enter):
+    report = f"{NASTY}.txt"
+    page = enter(server, NASTY, report)
+    clear(page)
+    drag(page, 0, 1)
+    page.keyboard.press("Enter")
+    page.locator(".chip").wait_for()
+    saved(page)
+    other = enter(server, "Fay", report)
+    other.locator("#people", has_text=NASTY).wait_for()
+    assert words(other).first.inner_text().strip() == NASTY
+    page.keyboard.press("f")
+    page.wait_for_function(f"location.hash !== '#{NUMBERS[report]}'")
+    for view, seen in (
+        (f"{NUMBERS[report]}/versions", "#versions h2"),
+        ("progress", "#progress td >> nth=6"),
+    ):
+        other.evaluate(f"location.hash = '{view}'")
+        other.locator(seen, has_text="").first.wait_for()
+    for each in (page, other):
+        assert each.locator("img, #main script").count() == 0
+        assert each.title() != "hit"
