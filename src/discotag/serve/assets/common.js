@@ -220,10 +220,12 @@ function dialogForToken() {
   field.required = true;
   const label = make("label", "", "Token");
   label.htmlFor = field.id;
+  const name = make("h2", "", "This server needs a token");
+  name.id = "token-name";
   const form = make(
     "form",
     "",
-    make("h2", "", "This server needs a token"),
+    name,
     make(
       "p",
       wrong ? "problem" : "soft",
@@ -237,7 +239,7 @@ function dialogForToken() {
   );
   form.method = "dialog";
   const dialog = make("dialog", "ask", form);
-  dialog.setAttribute("aria-label", "Token");
+  dialog.setAttribute("aria-labelledby", name.id);
   document.body.append(dialog);
   dialog.showModal();
   return new Promise((resolve) => {

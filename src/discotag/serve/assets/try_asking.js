@@ -110,7 +110,9 @@ export class Asker {
           action: async () => (await askForToken()) && this.ask(this.request),
         };
       case "refused":
-        return { text: sentence(error.message) };
+        return {
+          text: sentence(error.message) + (error.status === 413 ? " Please shorten the text." : ""),
+        };
       case "broken":
         return {
           text:

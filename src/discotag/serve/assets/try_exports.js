@@ -5,7 +5,7 @@ import { callForFile, saveFile } from "./common.js";
 const FILES = {
   json: { name: "mentions.json", type: "application/json" },
   csv: { name: "mentions.csv" },
-  brat: { name: "mentions-brat.zip" },
+  brat: { name: "mentions.zip" },
 };
 
 /** Return the answer as JSON, with the mentions, tags and readings that are shown. */

@@ -25,9 +25,11 @@ export class Drawer {
     const before = this.#kept;
     const kept = new Map();
     const mentions = [];
+    let passed = 0; // words of the sentences before
     const sentences = found.drawings.map((drawing, place) => {
-      const tags = settings.tags ? found.tags[place] : null;
-      const readings = settings.alternatives ? (found.alternatives?.[place] ?? null) : null;
+      const tags = settings.tags ? (found.tags[place] ?? []) : null;
+      const readings = settings.alternatives ? ofSentence(found.alternatives?.[place], passed) : null;
+      passed += drawing.words.length;
       const first = mentions.length;
       const key = JSON.stringify([drawing, tags, readings, labels]);
       // Mentions of readings show numbers, so such a sentence must have the same ones.
@@ -115,6 +117,17 @@ export function percent(probability) {
   return `${shown.toFixed(shown < 1 || shown > 99 ? 1 : 0)}%`.replace(/^(0|100)\.0%$/, "$1%");
 }
 
+/** Return readings whose mentions are counted in words of the sentence, not of the document. */
+function ofSentence(readings, passed) {
+  return (readings ?? []).map(({ probability, mentions }) => ({
+    probability,
+    mentions: mentions.map(({ label, fragments }) => ({
+      label,
+      at: fragments.map(([start, end]) => [start - passed, end - passed]),
+    })),
+  }));
+}
+
 function drawSentence(drawing, tags, readings, labels, before) {
   const sentence = unpacked(drawing);
   const words = drawWords(sentence);
@@ -126,8 +139,9 @@ function drawSentence(drawing, tags, readings, labels, before) {
     words,
     number: before + place + 1,
   }));
-  if (tags) addTags(box, sentence, tags);
-  if (readings) box.append(drawReadings(sentence, mentions, readings, labels));
+  if (tags?.length) addTags(box, sentence, tags);
+  else if (tags) box.append(element("p", "soft", "These mentions have no common tag sequence."));
+  if (readings?.length) box.append(drawReadings(sentence, mentions, readings, labels));
   return { box, mentions };
 }
 
@@ -155,14 +169,14 @@ function addTags(box, sentence, tags) {
 
 function drawReadings(sentence, found, readings, labels) {
   const items = readings.map(({ probability, mentions }) => {
-    const drawn = mentions.map((mention) => {
-      const place = JSON.stringify(mention.fragments);
+    const drawn = mentions.map(({ label, at }) => {
+      const place = JSON.stringify(at);
       const same = found.find(
-        (each) => labels[each.label] === mention.label && JSON.stringify(each.at) === place,
+        (each) => labels[each.label] === label && JSON.stringify(each.at) === place,
       );
       return {
-        label: labels.indexOf(mention.label),
-        at: mention.fragments,
+        label: labels.indexOf(label),
+        at,
         colour: same?.colour ?? 0,
         number: same?.number,
         score: null,
