@@ -6,6 +6,7 @@ log survives a process that is killed at any time. One connection writes, others
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -158,7 +159,9 @@ class Journal:
         try:
             connection = self._readers.get_nowait()
         except Empty:
-            connection = _connect(self.path, "rw" if self._writer is not None else "ro")
+            # A connection that may write removes the write-ahead log when it is the last one.
+            connection = _connect(self.path, "rw" if os.access(self.path, os.W_OK) else "ro")
+            connection.execute("PRAGMA query_only = ON")
         try:
             connection.execute("BEGIN")
             yield connection

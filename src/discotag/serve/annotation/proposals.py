@@ -15,7 +15,7 @@ from discotag.mentions import Document, Mention
 from discotag.serve.annotation.actions import plain
 from discotag.serve.annotation.corpus import document_of
 from discotag.serve.annotation.journal import Journal
-from discotag.serve.annotation.uncertainty import expected_mistakes, usefulness
+from discotag.serve.annotation.uncertainty import Proposed, propose, usefulness
 
 if TYPE_CHECKING:
     from discotag.prediction.tagger import Tagger
@@ -146,11 +146,10 @@ class Proposer:
         """Tag documents, and write what was found."""
         model = self.model
         assert model is not None
-        tagged = model.tagger.tag_batch([document for _, document in batch])
+        proposed = propose(model.tagger, [document for _, document in batch])
         with self.journal.writing() as db:
-            for (number, document), found in zip(batch, tagged, strict=True):
-                mentions = [sentence.mentions for sentence in found.sentences]
-                _write(db, number, document, mentions, model.version)
+            for (number, document), found in zip(batch, proposed, strict=True):
+                _write(db, number, document, found, model.version)
         self.failure = None
 
 
@@ -172,25 +171,24 @@ def _write(
     db: sqlite3.Connection,
     number: int,
     document: Document,
-    found: Sequence[Sequence[Mention]],
+    found: Proposed,
     version: int,
 ) -> None:
     """Write the proposals for a document, unless somebody has touched it in the meantime."""
-    mistakes = expected_mistakes(document, found)
     words = sum(len(sentence.words) for sentence in document.sentences)
     shown = sum(
         len(set(sentence.mentions)) or len(mentions)
-        for sentence, mentions in zip(document.sentences, found, strict=True)
+        for sentence, mentions in zip(document.sentences, found.mentions, strict=True)
     )
     changed = db.execute(
         "UPDATE documents SET mentions = ?, uncertainty = ?, priority = ?, model = ? "
         "WHERE number = ? AND status = 'untouched' AND (model IS NULL OR model <= ?)",
-        (shown, mistakes, usefulness(mistakes, words), version, number, version),
+        (shown, found.mistakes, usefulness(found.mistakes, words), version, number, version),
     ).rowcount
     if changed:
         data = [
             [[each.label, plain(each)["fragments"], each.score] for each in mentions]
-            for mentions in found
+            for mentions in found.mentions
         ]
         db.execute(
             "INSERT OR REPLACE INTO proposals (number, model, data) VALUES (?, ?, ?)",
