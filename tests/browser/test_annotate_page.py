@@ -8,6 +8,7 @@ import sys
 import threading
 from contextlib import contextmanager
 from queue import Queue
+from time import monotonic
 from urllib.parse import quote
 from urllib.request import urlopen
 
@@ -99,11 +100,11 @@ def enter(browser):
         page = context.new_page()
         page.set_default_timeout(SECONDS * 1000)
 
-        def heard(text):
-            if not (lost and LOST.match(text)):
-                wrong.append(text)
+        def heard(message):
+            if not (lost and LOST.match(message.text)):
+                wrong.append(f"{message.text} {message.location['url']}")
 
-        page.on("console", lambda message: heard(message.text))
+        page.on("console", heard)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on(
             "request",
@@ -157,6 +158,19 @@ def saved(page):
     page.locator("#saved", has_text="All saved").wait_for()
 
 
+def until(page, condition):
+    """Wait until an expression is true; the page's policy forbids Playwright's own way to wait."""
+    end = monotonic() + SECONDS
+    while not page.evaluate(condition):
+        assert monotonic() < end, condition
+        page.wait_for_timeout(20)
+
+
+def look(page):
+    """Come back to a window, which then asks what others did."""
+    page.evaluate("dispatchEvent(new Event('focus'))")
+
+
 def fits(page):
     """Return whether the page is not wider than the window."""
     return page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -172,7 +186,7 @@ def clear(page):
     while page.locator(".chip").count():
         before = page.locator(".chip").count()
         page.locator(".chip .remove").first.click()
-        page.wait_for_function(f"document.querySelectorAll('.chip').length < {before}")
+        until(page, f"document.querySelectorAll('.chip').length < {before}")
     saved(page)
 
 
@@ -200,7 +214,7 @@ def test_the_mouse_draws_mentions_of_several_fragments(server, enter):
     assert held(server, "mouse", "Ann") == {THREE, PAIN_LEGS}
 
     page.locator("[data-tool=undo]").click()
-    page.wait_for_function("document.querySelectorAll('.chip').length === 1")
+    until(page, "document.querySelectorAll('.chip').length === 1")
     saved(page)
     assert held(server, "mouse", "Ann") == {THREE}
     page.keyboard.press("Control+Shift+Z")
@@ -266,7 +280,7 @@ def test_keys_alone(server, enter):
     press("Escape")
     assert page.locator("[aria-selected=true]").count() == 0
     press("f")
-    page.wait_for_function(f"location.hash !== '#{NUMBERS['keys']}'")
+    until(page, f"location.hash !== '#{NUMBERS['keys']}'")
     saved(page)
     page.locator(f".document.mine-finished[data-number='{NUMBERS['keys']}']").wait_for()
 
@@ -315,7 +329,8 @@ def test_proposals_are_accepted_removed_and_changed(server, enter):
     page.locator(".chip", has_text="Drug").wait_for()
     saved(page)
     page.locator("[data-tool=edit]").click()
-    words(page).nth(2).click()
+    words(page).nth(2).click()  # also where the bars are
+    assert page.locator("#bar .quoted").inner_text() == "in … shoulders"
     page.locator("#bar").get_by_text("Save words").click()
     page.locator(".chip", has_text="in … shoulders").wait_for()
     saved(page)
@@ -332,7 +347,7 @@ def test_proposals_are_accepted_removed_and_changed(server, enter):
 def test_what_does_not_fit_is_said_at_once(server, enter):
     page = enter(server, "Ann", "problem")
     clear(page)
-    for first, last in ((2, 4), (3, 6)):  # overlap without being a product
+    for first, last in ((2, 2), (2, 4)):  # one has a component that the other lacks
         drag(page, first, last)
         page.locator("#bar").get_by_text("Add ADR").click()
         page.locator(".chip", has_text=WORDS[last]).wait_for()
@@ -364,6 +379,7 @@ def test_a_killed_server_loses_nothing(tmp_path, enter):
         words(page).nth(9).click()
         page.keyboard.press("Enter")
         page.locator("#saved", has_text="Not saved yet: 2").wait_for()
+        page.locator(".chip.waiting").nth(1).wait_for()
         assert page.locator(".chip").count() == 3
     with serving(corpus, "--no-model", "--labels", "ADR", port=port) as (process, address):
         saved(page)
@@ -413,6 +429,7 @@ def test_two_annotators_keep_their_versions_and_decide(server, enter):
     clear(ann)
     ben = enter(server, "Ben", "two")
     clear(ben)
+    look(ann)
     ann.locator("#people", has_text="Ben is on this document too").wait_for()
     ben.locator("#people", has_text="Ann is on this document too").wait_for()
     drag(ann, 2, 4)
@@ -430,13 +447,12 @@ def test_two_annotators_keep_their_versions_and_decide(server, enter):
     assert held(server, "two", "Ann") == {PAIN_ARMS}
     assert held(server, "two", "Ben") == {PAIN_LEGS, (0, "ADR", ((9, 11),))}
 
-    ann.evaluate(
-        "fetch = (real => (url, ...rest) => String(url).startsWith('/api/next') "
-        "? new Promise(() => {}) : real(url, ...rest))(fetch)"
-    )  # stay here
+    ann.route("**/api/next*", lambda route: None)  # never answered: she stays here
     ann.keyboard.press("f")
     ann.locator("[data-tool=reopen]").wait_for()
     ben.keyboard.press("f")
+    ben.locator(f".document.disagreement[data-number='{NUMBERS['two']}']").wait_for()
+    look(ann)
     ann.locator(".notice", has_text="differ").get_by_text("Compare").click()
     ann.locator(".choice").nth(2).wait_for()
     assert ann.locator(".version h3 bdi").all_inner_texts() == ["Ann", "Ben"]
@@ -477,6 +493,7 @@ def test_two_windows_of_one_annotator(server, enter):
     assert second.locator(".chip").count() == 2
     saved(second)
     assert held(server, "windows", "Dan") == {PAIN_ARMS, (0, "ADR", ((9, 11),))}
+    look(first)
     first.locator(".notice", has_text="Another window of yours").wait_for()  # hears of it later
     first.locator(".chip").nth(1).wait_for()
 
@@ -502,26 +519,28 @@ def test_order_filter_and_search(server, enter):
     page = enter(server, "Ann", "drug")
     names = page.locator("#documents .document-name")
     page.locator("#order").select_option("corpus")
-    page.wait_for_function(
+    until(
+        page,
         "[...document.querySelectorAll('#documents button')].every((b, i) => "
-        "b.dataset.number == i + 1)"
+        "b.dataset.number == i + 1)",
     )
     assert names.all_inner_texts() == list(REPORTS)
     page.locator("#search").fill("expor")
-    page.wait_for_function("document.querySelectorAll('#documents button').length === 1")
+    until(page, "document.querySelectorAll('#documents button').length === 1")
     assert names.all_inner_texts() == ["export"]
     page.locator("#search").fill("")
-    page.wait_for_function("document.querySelectorAll('#documents button').length > 1")
+    until(page, "document.querySelectorAll('#documents button').length > 1")
     page.locator(f".document[data-number='{NUMBERS['drug']}'][aria-current]").wait_for()
     page.keyboard.press("Escape")
     page.locator("#work .word").first.focus()
     page.keyboard.press("f")
-    page.wait_for_function(f"location.hash !== '#{NUMBERS['drug']}'")
+    until(page, f"location.hash !== '#{NUMBERS['drug']}'")
     page.locator("#status").select_option("finished")
     page.locator(f".document.finished[data-number='{NUMBERS['drug']}']").wait_for()
-    page.wait_for_function(
+    until(
+        page,
         "[...document.querySelectorAll('#documents button')].every("
-        "b => b.matches('.finished, .decided'))"
+        "b => b.matches('.finished, .decided'))",
     )
     page.locator("#status").select_option("open")
     page.locator(f".document[data-number='{NUMBERS['drug']}']").wait_for(state="detached")
@@ -535,7 +554,7 @@ def test_the_export_can_be_read(server, enter, tmp_path):
     page.keyboard.press("Enter")
     page.locator(".chip").wait_for()
     page.keyboard.press("f")
-    page.wait_for_function(f"location.hash !== '#{NUMBERS['export']}'")
+    until(page, f"location.hash !== '#{NUMBERS['export']}'")
     page.click("#to-progress")
     page.locator("#progress td", has_text="Ann").first.wait_for()
     page.click("#to-export")
@@ -557,9 +576,7 @@ def test_light_and_dark_on_phones_and_desks(server, enter, scheme):
         page.set_viewport_size(device)
         for view in (NUMBERS["model"], f"{NUMBERS['model']}/versions", "progress", "export"):
             page.evaluate(f"location.hash = '{view}'")
-            page.wait_for_function(
-                "document.querySelector('#main > :not([hidden])').children.length"
-            )
+            until(page, "document.querySelector('#main > :not([hidden])').children.length")
             assert fits(page), (device, view)
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == backs[scheme]
 
@@ -576,7 +593,7 @@ def test_texts_and_names_are_never_markup(server, enter):
     other.locator("#people", has_text=NASTY).wait_for()
     assert words(other).first.inner_text().strip() == NASTY
     page.keyboard.press("f")
-    page.wait_for_function(f"location.hash !== '#{NUMBERS[report]}'")
+    until(page, f"location.hash !== '#{NUMBERS[report]}'")
     for view, seen in (
         (f"{NUMBERS[report]}/versions", "#versions h2"),
         ("progress", "#progress td >> nth=6"),

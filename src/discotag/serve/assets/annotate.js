@@ -132,8 +132,12 @@ async function quietly(ask) {
 }
 
 async function poll() {
+  let wake = new AbortController();
+  // Somebody who comes back to the window wants to see what happened meanwhile.
+  window.addEventListener("focus", () => wake.abort());
   for (;;) {
-    await sleep(session.trouble ? AWAY_POLL_MS : POLL_MS);
+    await sleep(session.trouble ? AWAY_POLL_MS : POLL_MS, wake.signal).catch(() => {});
+    wake = new AbortController();
     await quietly(refreshProject);
     await quietly(() => session.meet());
     await list.refresh();

@@ -40,6 +40,7 @@ export class DocumentView {
       settle: () => this.#select(() => this.selection.settle()),
       continued: (sentence) =>
         this.selection.cursor.sentence === sentence && this.selection.sentence === sentence,
+      selecting: (sentence) => this.selection.sentence === sentence && !this.selection.empty,
       choose: (sentence, key) => this.choose(sentence, key),
     });
   }

@@ -14,10 +14,11 @@ const STEADY_PX = 10;
  *
  * @param {Element} root
  * @param {{toggle: function, begin: function, extend: function, settle: function,
- *   continued: function, choose: function}} on
+ *   continued: function, selecting: function, choose: function}} on
  *   `toggle(sentence, word)`, `begin(sentence, word)`, `extend(word)`, `settle()`;
  *   `continued(sentence)` tells whether a long press continues from the cursor;
- *   `choose(sentence, key)` is called for a click on a mention's bar.
+ *   `choose(sentence, key)` is called for a click on a mention's bar, unless `selecting(sentence)`
+ *   says that words are being selected.
  */
 export function listenToPointers(root, on) {
   let press = null;
@@ -61,7 +62,7 @@ export function listenToPointers(root, on) {
     const { drawing, sentence, word, key } = press;
     cancel();
     if (drawing) on.settle();
-    else if (key) on.choose(sentence, key);
+    else if (key && !on.selecting(sentence)) on.choose(sentence, key);
     else if (event.shiftKey && on.continued(sentence)) {
       on.extend(word);
       on.settle();
