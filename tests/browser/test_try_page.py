@@ -538,6 +538,20 @@ def test_text_that_is_too_long_is_not_cut(opened):
     assert mentions(page) == ["pain … hipjoints"]
 
 
+def test_half_a_character_is_no_obstacle(opened):
+    page = opened()
+    drawn(page)
+    page.evaluate(
+        """() => {
+          const text = document.getElementById("text");
+          text.value = "\\ud83d My head hurt.";
+          text.dispatchEvent(new Event("input"));
+        }"""
+    )
+    page.locator("#table", has_text="head hurt").wait_for()
+    assert not page.locator("#message").is_visible()
+
+
 def test_script_in_the_text_is_harmless(opened):
     page = opened(typed=HOSTILE)
     page.locator("#tags").check()
@@ -640,6 +654,7 @@ def test_tokens_and_models(opened, tmp_path):
         drawn(page)
         assert mentions(page) == ["pain in … shoulders", "pain in arms"]
         assert not page.locator("#message").is_visible()
+        page.locator("#finds", has_text="adverse drug reactions").wait_for()
         page.reload()  # the token is kept in this tab
         drawn(page)
         assert len(mentions(page)) == 2

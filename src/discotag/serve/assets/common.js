@@ -10,8 +10,8 @@ const LONGEST_WAIT_MS = 4_000;
  * A call that failed, as a sentence for people.
  *
  * `kind` is what a page decides by:
- * stopped (no connection), token (401), busy (429, 503, 504: try again), refused (any other 4xx: the
- * message says what to do; `state` and other fields of the error are in `details`), broken (any
+ * stopped (no connection), token (401), busy (429, 503, 504: try again), refused (any other 4xx:
+ * the message says what to do; `state` and other fields of the error are in `details`), broken (any
  * other status, or an answer that is not JSON).
  */
 export class CallError extends Error {
@@ -22,7 +22,7 @@ export class CallError extends Error {
   }
 }
 
-/** Take the token from the address's fragment, keep it for this tab and remove it from the address. */
+/** Take the token from the address's fragment to this tab's storage. */
 export function takeToken() {
   const given = new URLSearchParams(location.hash.slice(1)).get("token");
   if (!given) return;

@@ -1,7 +1,7 @@
 // The order of words in sentences that mix scripts from left to right and from right to left.
 
-// Hebrew, Arabic, Syriac, Thaana, NKo and their neighbours, presentation forms, and the historic and
-// newer scripts in planes that Unicode reserves for scripts from right to left.
+// Hebrew, Arabic, Syriac, Thaana, NKo and their neighbours, presentation forms, and the blocks that
+// Unicode reserves for further scripts from right to left.
 const RIGHT_TO_LEFT =
   /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 

@@ -22,7 +22,9 @@ const view = new View();
 let models = [];
 
 function wanted() {
-  const request = { text: text.value, tags: true, draw: true };
+  // Half of a character, which JavaScript can hold and JSON cannot, is sent as a question mark.
+  const sent = text.value.toWellFormed?.() ?? text.value;
+  const request = { text: sent, tags: true, draw: true };
   if (at("model").value) request.model = at("model").value;
   if (at("alternatives").checked) request.alternatives = READINGS;
   return request;
@@ -35,7 +37,8 @@ function textChanged({ now = false } = {}) {
     // The text is longer than a browser keeps: it is lost on reload, not here.
   }
   const length = Array.from(text.value).length;
-  at("length").textContent = `${length.toLocaleString("en")} ${length === 1 ? "character" : "characters"}`;
+  const unit = length === 1 ? "character" : "characters";
+  at("length").textContent = `${length.toLocaleString("en")} ${unit}`;
   at("clear").disabled = length === 0;
   markExample();
   if (text.value.trim() === "") {

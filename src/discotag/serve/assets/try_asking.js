@@ -121,7 +121,10 @@ export class Asker {
           ...again,
         };
       default:
-        return { text: "Something in this page failed. Please reload it; your text is kept.", ...again };
+        return {
+          text: "Something in this page failed. Please reload it; your text is kept.",
+          ...again,
+        };
     }
   }
 }

@@ -13,7 +13,7 @@ export class Drawer {
    * Draw the first document of an answer.
    *
    * Mentions are numbered through the document. The result has the elements of all sentences, and
-   * for each mention what was found (`given`), its bars (`drawn`) and its row of the table (`line`).
+   * for each mention what was found (`given`), its bars (`drawn`) and its row in the table (`line`).
    *
    * @param {object} answer of /api/predict
    * @param {{tags: boolean, alternatives: boolean}} settings what to draw besides mentions
@@ -28,7 +28,8 @@ export class Drawer {
     let passed = 0; // words of the sentences before
     const sentences = found.drawings.map((drawing, place) => {
       const tags = settings.tags ? (found.tags[place] ?? []) : null;
-      const readings = settings.alternatives ? ofSentence(found.alternatives?.[place], passed) : null;
+      const given = settings.alternatives ? found.alternatives?.[place] : null;
+      const readings = given ? ofSentence(given, passed) : null;
       passed += drawing.words.length;
       const first = mentions.length;
       const key = JSON.stringify([drawing, tags, readings, labels]);
@@ -86,7 +87,8 @@ export function explainTags({ slots = 2, gap_mentions: gapMentions = false }) {
       [["DB-", "DI-"], "first and further words of a set: mentions that share words or have gaps"],
       [
         names.map((name) => `B${name} I${name}`),
-        `first and further words of a component; ${names.join(", ")} are the slots that components fill`,
+        "first and further words of a component; " +
+          `${names.join(", ")} are the slots that components fill`,
       ],
       [["DI-O"], "in a gap"],
     );
@@ -119,7 +121,7 @@ export function percent(probability) {
 
 /** Return readings whose mentions are counted in words of the sentence, not of the document. */
 function ofSentence(readings, passed) {
-  return (readings ?? []).map(({ probability, mentions }) => ({
+  return readings.map(({ probability, mentions }) => ({
     probability,
     mentions: mentions.map(({ label, fragments }) => ({
       label,
@@ -141,7 +143,7 @@ function drawSentence(drawing, tags, readings, labels, before) {
   }));
   if (tags?.length) addTags(box, sentence, tags);
   else if (tags) box.append(element("p", "soft", "These mentions have no common tag sequence."));
-  if (readings?.length) box.append(drawReadings(sentence, mentions, readings, labels));
+  if (readings) box.append(drawReadings(sentence, mentions, readings, labels));
   return { box, mentions };
 }
 
@@ -207,10 +209,16 @@ function drawRow(mention, labels) {
   button.setAttribute("aria-label", `${number} ${text}`);
   button.setAttribute("aria-pressed", "false");
   const characters = (given.spans ?? []).map(([start, end]) => `${start}–${end}`).join(", ");
-  const score = element("td", "score", ...(given.score === undefined ? [] : [scoreBar(given.score)]));
   if (at.length > 1) button.append(element("span", "badge", at.length === 2 ? "gap" : "gaps"));
-  return element("tr", `c${colour}`, element("td", "mention", button), element("td", "label", labels[mention.label]),
-    element("td", "characters", characters), score);
+  const scores = given.score === undefined ? [] : [scoreBar(given.score)];
+  return element(
+    "tr",
+    `c${colour}`,
+    element("td", "mention", button),
+    element("td", "label", labels[mention.label]),
+    element("td", "characters", characters),
+    element("td", "score", ...scores),
+  );
 }
 
 function scoreBar(share) {

@@ -23,9 +23,7 @@ export class View {
   show(answer, settings) {
     const focused = this.#mentions.find(({ line }) => line.contains(document.activeElement));
     this.point(null);
-    const drawn = answer
-      ? this.#drawer.draw(answer, settings)
-      : { sentences: [], mentions: [] };
+    const drawn = answer ? this.#drawer.draw(answer, settings) : { sentences: [], mentions: [] };
     this.answer = answer;
     this.#mentions = drawn.mentions;
     replace(at("drawing"), drawn.sentences);
@@ -50,10 +48,11 @@ export class View {
     if (this.#pointed?.low) this.point(null);
     const total = this.#mentions.length;
     at("table").hidden = kept === 0;
-    at("nothing").hidden = kept > 0;
-    if (!this.answer) at("nothing").textContent = "The mentions of a text appear here as you type.";
-    else if (!total) at("nothing").textContent = `No mentions were found. This model finds ${finds}.`;
-    else at("nothing").textContent = "Every mention has a lower score. Move the slider to the left.";
+    const nothing = at("nothing");
+    nothing.hidden = kept > 0;
+    if (!this.answer) nothing.textContent = "The mentions of a text appear here as you type.";
+    else if (!total) nothing.textContent = `No mentions were found. This model finds ${finds}.`;
+    else nothing.textContent = "Every mention has a lower score. Move the slider to the left.";
     const all = counted(total);
     at("count").textContent = !this.answer ? "" : kept === total ? all : `${kept} of ${all}`;
     at("exports-note").textContent =
