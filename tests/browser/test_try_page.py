@@ -29,7 +29,7 @@ SECONDS = 30
 MILLISECONDS = 10_000
 """The longest wait for something in a page."""
 PICTURES = os.environ.get("DISCOTAG_PICTURES")
-"""A folder for new pictures of the documentation."""
+"""A folder for new pictures of the documentation, such as `docs/pictures`."""
 
 
 class Server:
@@ -706,5 +706,5 @@ def test_pictures_of_the_documentation(opened, name, device, scheme, example):
     drawn(page)
     page.mouse.move(0, 0)
     path = Path(PICTURES) / f"{name}.png"
-    page.screenshot(path=path)
+    page.screenshot(path=path, full_page=device == "phone")
     assert path.stat().st_size < 150_000
