@@ -1,0 +1,335 @@
+"""The work of several people on one corpus, over HTTP: nothing is lost, everybody is told."""
+
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from uuid import uuid4
+
+import pytest
+
+from annotating import project_of, served, write_texts
+from discotag.serve.annotation import presence as presence_room
+
+PAIN = {"label": "ADR", "fragments": [[2, 3], [6, 7]]}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write_texts(tmp_path / "posts")
+
+
+@pytest.fixture
+def client(folder):
+    with project_of(folder) as project, served(project) as client:
+        client.enter("Ann", "Ben")
+        yield client
+
+
+def found(state, sentence=0):
+    return [(each["label"], each["fragments"]) for each in state["sentences"][sentence]["mentions"]]
+
+
+def rows(folder, query):
+    with sqlite3.connect(f"file:{folder}.journal?mode=ro", uri=True) as db:
+        answer = db.execute(query).fetchall()
+    db.close()
+    return answer
+
+
+def test_draw_undo_redo_finish(client):
+    state = client.add(1, (2, 3), (6, 7))
+    (mention,) = state["sentences"][0]["mentions"]
+    assert mention == {
+        **PAIN,
+        "text": "pain shoulders",
+        "score": None,
+        "origin": "person",
+        "status": "accepted",
+    }
+    assert state["sentences"][0]["drawing"]["mentions"][0][5] == PAIN["fragments"]
+    assert (state["revision"], state["mine"], state["status"]) == (1, "started", "started")
+    assert state["undo"] == "add ADR “pain shoulders”"
+    state = client.act(1, "undo")
+    assert (found(state), state["redo"]) == ([], "add ADR “pain shoulders”")
+    state = client.act(1, "redo")
+    assert found(state) == [("ADR", PAIN["fragments"])]
+    state = client.act(1, "finish")
+    assert (state["finished"], state["status"], state["mine"]) == (True, "finished", "finished")
+    assert client.ok("GET", "/api/project")["counts"]["finished"] == 1
+
+
+def test_the_same_id_is_applied_once(client, folder):
+    body = {"id": str(uuid4()), "annotator": "Ann", "base": 0, "kind": "add"}
+    body |= {"sentence": 0, "mention": PAIN}
+    with ThreadPoolExecutor(4) as pool:  # as if answers were lost
+        answers = list(
+            pool.map(lambda _: client.ok("POST", "/api/documents/1/actions", json=body), range(8))
+        )
+    assert sorted(each["repeated"] for each in answers) == [False] + 7 * [True]
+    assert {each["state"]["revision"] for each in answers} == {1}
+    assert rows(folder, "SELECT count(*) FROM actions") == [(1,)]
+    other = client.post("/api/documents/2/actions", json=body)
+    assert (other.status_code, other.json()["error"]["code"]) == (409, "id_used")
+
+
+def test_two_windows_of_one_annotator(client, folder):
+    client.add(1, (2, 5), base=0)
+    late = client.post_action(1, "add", base=0, sentence=0, mention=PAIN)
+    assert late.json()["moved"] is True  # it still makes sense
+    assert len(found(late.json()["state"])) == 2
+    client.act(1, "remove", sentence=0, mention=PAIN)
+    id = str(uuid4())
+    for _ in range(2):  # a repeated refusal is the same refusal
+        gone = client.post_action(1, "remove", base=2, id=id, sentence=0, mention=PAIN)
+        error = gone.json()["error"]
+        assert (gone.status_code, error["code"]) == (409, "conflict")
+        assert "no longer there" in error["message"]
+        assert found(error["state"]) == [("ADR", [[2, 5]])]
+        assert error["state"]["revision"] == 3
+    kept = rows(folder, "SELECT kind, refused FROM actions WHERE refused IS NOT NULL")
+    assert kept == [("remove", "conflict: ADR “pain shoulders” is no longer there")]
+    ahead = client.post_action(1, "undo", base=99)
+    assert ahead.status_code == 409
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"mention": {"label": "Other", "fragments": [[0, 1]]}}, "label is not one"),
+        ({"mention": {"label": "ADR", "fragments": [[7, 9]]}}, "past the end"),
+        ({"mention": {"label": "ADR", "fragments": [[3, 3]]}}, "empty"),
+        ({"mention": {"label": "ADR", "fragments": [[0, 2], [1, 3]]}}, "overlap"),
+        ({"mention": {"label": "ADR", "fragments": []}}, "at least 1"),
+        ({"mention": {"label": "ADR", "fragments": [[0, 1, 2]]}}, "at most 2"),
+        ({"mention": {"label": "ADR", "fragments": [["0", 1]]}}, "integer"),
+        ({"mention": {"label": "ADR", "fragments": [[True, 1]]}}, "integer"),
+        ({"mention": {"label": "A\nB", "fragments": [[0, 1]]}}, "printable"),
+        ({"mention": None}, "add takes mention, sentence"),
+        ({"sentence": 7}, "no sentence 7"),
+        ({"sentence": -1}, "greater than or equal to 0"),
+        ({"kind": "explode"}, "should be"),
+        ({"id": "short"}, "at least 8"),
+        ({"id": "../../../etc/passwd"}, "pattern"),
+        ({"to": PAIN}, "add takes mention, sentence"),
+        ({"more": 1}, "extra"),
+    ],
+)
+def test_invalid_actions(client, change, said):
+    body = {"id": str(uuid4()), "annotator": "Ann", "base": 0, "kind": "add"}
+    body |= {"sentence": 0, "mention": PAIN} | change
+    answer = client.post("/api/documents/1/actions", json=body)
+    assert answer.status_code == 422, answer.text
+    assert said in answer.json()["error"]["message"].lower()
+    assert client.state(1)["revision"] == 0
+
+
+def test_unknown_documents_and_people(client):
+    for number in (0, 4, 2**31):
+        answer = client.get(f"/api/documents/{number}", params={"annotator": "Ann"})
+        assert answer.status_code in (404, 422)
+    answer = client.get("/api/documents/1", params={"annotator": "Eve"})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "unknown_annotator")
+    assert client.post_action(1, "finish", "Eve", base=0).status_code == 404
+    for name in ("", "   ", "x" * 51, "a\u0000b", "a\u202eb"):
+        assert client.post("/api/annotators", json={"name": name}).status_code == 422
+    assert client.ok("POST", "/api/annotators", json={"name": " Zoë "}) == {"name": "Zoë"}
+    assert client.ok("POST", "/api/annotators", json={"name": "<b>A</b>"})
+
+
+def test_people_see_who_has_which_document(client, monkeypatch):
+    client.state(1, "Ben")
+    assert client.state(1, "Ann")["holders"] == ["Ben"]
+    listed = client.ok("GET", "/api/documents", params={"order": "corpus"})["documents"]
+    assert [each["holders"] for each in listed] == [["Ann", "Ben"], [], []]
+    chosen = client.ok("GET", "/api/next", params={"annotator": "Ann", "order": "corpus"})
+    assert chosen == {"number": 2}  # Ben has the first
+    client.ok("DELETE", "/api/documents/1/presence", params={"annotator": "Ben"})
+    signs = client.ok("POST", "/api/documents/1/presence", json={"annotator": "Ann"})
+    assert signs["holders"] == []
+    assert signs["revision"] == 0
+
+
+def test_presence_expires():
+    now = 0.0
+    presence = presence_room.Presence(lambda: now)
+    presence.enter(1, "Ann")
+    now = presence_room.EXPIRES - 1
+    presence.enter(2, "Ben")
+    assert presence.by_document() == {1: ["Ann"], 2: ["Ben"]}
+    now += 1
+    assert presence.by_document() == {2: ["Ben"]}
+
+
+def test_the_next_document(client):
+    def next_of(**given):
+        params = {"annotator": "Ann", "order": "corpus"} | given
+        return client.ok("GET", "/api/next", params=params)["number"]
+
+    assert next_of() == 1
+    assert next_of(after=1) == 2
+    assert next_of(after=3) == 1  # begins again
+    client.act(1, "finish", "Ben")
+    assert next_of(after=3) == 2  # what others have finished is left out
+    client.act(2, "finish")
+    assert next_of(after=2) == 3
+    client.ok("DELETE", "/api/documents/2/presence", params={"annotator": "Ann"})
+    assert next_of(after=3) is None  # nothing but the one that he has
+    client.act(3, "finish")
+    assert next_of() is None
+    assert next_of(order="uncertainty", after=1) is None
+
+
+def test_two_people_who_agree(client):
+    for name in ("Ann", "Ben"):
+        client.add(1, (2, 3), (6, 7), annotator=name)
+        client.act(1, "finish", name)
+    state = client.state(1)
+    assert (state["status"], state["versions"]) == ("finished", ["Ann", "Ben"])
+    assert client.ok("GET", "/api/documents/1/versions")["differences"] == []
+
+
+@pytest.fixture
+def disagreeing(client):
+    client.add(1, (2, 3), (6, 7), annotator="Ann")
+    client.act(1, "finish", "Ann")
+    client.add(1, (2, 5), annotator="Ben")
+    assert client.state(1)["status"] == "finished"  # Ben is not finished yet
+    client.act(1, "finish", "Ben")
+    return client
+
+
+def decide(client, mentions, base=None, id=None, annotator="Ann"):
+    if base is None:
+        base = client.ok("GET", "/api/documents/1/versions")["revision"]
+    body = {"id": id or str(uuid4()), "annotator": annotator, "base": base}
+    return client.post("/api/documents/1/decision", json=body | {"sentences": [mentions, []]})
+
+
+def test_a_disagreement_is_kept_until_somebody_decides(disagreeing):
+    client = disagreeing
+    assert client.state(1)["disagreement"]
+    listed = client.ok("GET", "/api/documents", params={"status": "disagreement"})
+    assert [each["number"] for each in listed["documents"]] == [1]
+    versions = client.ok("GET", "/api/documents/1/versions")
+    assert [each["annotator"] for each in versions["versions"]] == ["Ann", "Ben"]
+    assert versions["differences"] == [
+        {"sentence": 0, "mention": PAIN, "annotators": ["Ann"]},
+        {"sentence": 0, "mention": {"label": "ADR", "fragments": [[2, 5]]}, "annotators": ["Ben"]},
+    ]
+    id = str(uuid4())
+    for _ in range(2):  # once, though it is sent twice
+        decided = decide(client, [PAIN], versions["revision"], id)
+        assert decided.status_code == 200, decided.text
+        assert decided.json()["decision"]["by"] == "Ann"
+    state = client.state(1, "Ben")
+    assert (state["status"], state["decided"]) == ("decided", True)
+    assert found(state) == [("ADR", [[2, 5]])]  # Ben's version is as he left it
+    assert decide(client, [], versions["revision"]).status_code == 409  # decided meanwhile
+
+
+def test_a_decision_on_versions_that_have_changed_is_refused(disagreeing):
+    client = disagreeing
+    base = client.ok("GET", "/api/documents/1/versions")["revision"]
+    client.act(1, "reopen", "Ben")
+    assert decide(client, [PAIN], base).status_code == 409
+    assert client.state(1)["status"] == "finished"  # only Ann is
+    assert decide(client, [PAIN]).status_code == 409  # nothing to decide
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        [],
+        [[]],
+        [[PAIN, PAIN], []],
+        [[{"label": "Other", "fragments": [[0, 1]]}], []],
+        [[], [{"label": "ADR", "fragments": [[0, 99]]}]],
+        [[{"label": "ADR", "fragments": [[2, 1]]}], []],
+    ],
+)
+def test_invalid_decisions(disagreeing, sentences):
+    base = disagreeing.ok("GET", "/api/documents/1/versions")["revision"]
+    body = {"id": str(uuid4()), "annotator": "Ann", "base": base, "sentences": sentences}
+    assert disagreeing.post("/api/documents/1/decision", json=body).status_code == 422
+    assert disagreeing.state(1)["disagreement"]
+
+
+def test_a_later_change_reopens_the_disagreement(disagreeing):
+    client = disagreeing
+    assert decide(client, [PAIN]).status_code == 200
+    client.act(1, "reopen", "Ben")
+    assert client.state(1)["status"] == "decided"  # nothing has changed yet
+    client.add(1, (0, 1), annotator="Ben")
+    assert client.state(1)["status"] == "disagreement"
+    client.act(1, "finish", "Ben")
+    assert client.state(1)["status"] == "disagreement"
+    assert decide(client, [PAIN], annotator="Ben").status_code == 200
+    assert client.state(1)["status"] == "decided"
+    client.enter("Zoë")  # somebody who finishes later, with something else
+    client.act(1, "finish", "Zoë")
+    assert client.state(1)["status"] == "disagreement"
+    assert len(client.ok("GET", "/api/documents/1/versions")["versions"]) == 3
+
+
+def test_everything_is_there_after_a_restart(disagreeing, folder):
+    before = [disagreeing.state(1, name) for name in ("Ann", "Ben")]
+    shown = disagreeing.ok("GET", "/api/documents/1/versions")
+    disagreeing.close()
+    copy = folder.with_name("copy.journal")
+    with sqlite3.connect(f"{folder}.journal") as source, sqlite3.connect(copy) as target:
+        source.backup(target)
+    source.close()
+    target.close()
+    with project_of(folder, journal=copy) as project, served(project) as client:
+        after = [client.state(1, name) for name in ("Ann", "Ben")]
+        for state in (*before, *after):
+            state["holders"] = []
+        assert after == before
+        assert client.ok("GET", "/api/documents/1/versions") == shown
+
+
+def test_lists_are_searched_and_cut(client):
+    def listed(**params):
+        answer = client.ok("GET", "/api/documents", params={"order": "corpus"} | params)
+        return answer["total"], [each["name"] for each in answer["documents"]]
+
+    assert listed() == (3, ["a", "b", "c"])
+    assert listed(limit=1, offset=1) == (3, ["b"])
+    assert listed(search="KNEES") == (1, ["b"])
+    assert listed(search="100%") == (0, [])
+    assert listed(search="_") == (0, [])
+    assert listed(search="'; DROP TABLE documents; --") == (0, [])
+    assert listed(offset=10) == (3, [])
+    client.act(2, "finish")
+    assert listed(status="finished") == (1, ["b"])
+    assert listed(status="open") == (2, ["a", "c"])
+    (row,) = client.ok("GET", "/api/documents", params={"search": "knees", "annotator": "Ann"})[
+        "documents"
+    ]
+    assert (row["mine"], row["finished_by"], row["words"]) == ("finished", ["Ann"], 8)
+    for wrong in ({"limit": 0}, {"limit": 10**6}, {"offset": -1}, {"order": "x"}, {"status": "x"}):
+        assert client.get("/api/documents", params=wrong).status_code == 422
+
+
+def test_what_the_scheme_cannot_hold_is_said_at_once(client):
+    client.add(1, (2, 3), (6, 7))
+    state = client.add(1, (4, 5), label="Drug")
+    assert state["sentences"][0]["problems"] == []  # a gap mention
+    state = client.add(1, (6, 7), label="Drug")
+    (problem,) = state["sentences"][0]["problems"]
+    assert problem["reason"] == "mixed_labels"
+    assert problem["mentions"] == [0, 2]
+    assert "share words but have different labels" in problem["message"]
+    assert "training leaves this sentence out" in problem["message"]
+
+
+def test_progress(disagreeing):
+    report = disagreeing.ok("GET", "/api/progress")
+    assert report["documents"]["disagreements"] == 1
+    ann, ben = report["annotators"]
+    assert (ann["name"], ann["finished"], ann["started"], ann["actions"]) == ("Ann", 1, 0, 2)
+    assert ben["minutes"] >= 0
+    (pair,) = report["agreement"]
+    assert (pair["annotators"], pair["documents"], pair["f1"]) == (["Ann", "Ben"], 1, 0.0)
+    assert pair["f1_discontinuous"] == 0.0
+    assert pair["word_f1"] == pytest.approx(2 * 1 / 5)
+    assert disagreeing.ok("GET", "/api/progress")["agreement"] == [pair]
