@@ -6,7 +6,7 @@ import os
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -134,7 +134,7 @@ localhost:8000/api/predict
     from discotag.serve.protection import Policy
     from discotag.serve.running import allowed_hosts, run
 
-    given = {
+    given: dict[str, Any] = {
         "body": max_body,
         "texts": max_texts,
         "text": max_text,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -27,6 +28,10 @@ SLICE: Final = 256
 BATCH: Final = 512
 """The most words of a batch, except for a sentence that is longer. A larger one is hardly faster,
 and all of its requests wait for the last sentence."""
+
+QUIET: Final = 3
+"""The turns of the event loop without a new request after which a batch begins. A request that has
+arrived takes two turns to join the queue; a turn without work takes some microseconds."""
 
 SHORTEST_LIFE: Final = 10.0
 """An engine that lives for fewer seconds makes the next start wait."""
@@ -134,6 +139,7 @@ class Scheduler:
         self._queue: deque[_Job] = deque()
         self._idle: deque[asyncio.Future[None]] = deque()
         self._tasks: list[asyncio.Task[None]] = []
+        self._arrived = 0
         self.waiting = 0
         self.alive = 0
 
@@ -174,6 +180,7 @@ class Scheduler:
             raise overloaded("too many texts wait to be tagged")
         job = _Job(task, sentences, asyncio.get_running_loop().create_future())
         self.waiting += words
+        self._arrived += 1
         self._queue.append(job)
         self._wake()
         try:
@@ -232,10 +239,19 @@ class Scheduler:
             idle = asyncio.get_running_loop().create_future()
             self._idle.append(idle)
             await idle
+            await self._settle()
         batch = self._take()
         if self._queue:
             self._wake()
         return batch
+
+    async def _settle(self) -> None:
+        """Let requests that have already arrived join the queue; do not wait for others."""
+        arrived, quiet = self._arrived, 0
+        while quiet < QUIET and self.waiting < len(self._engines) * BATCH:
+            await asyncio.sleep(0)
+            quiet = quiet + 1 if arrived == self._arrived else 0
+            arrived = self._arrived
 
     def _take(self) -> list[_Slice]:
         """Take the next batch from the queue: what has the same task as the first job in it."""
@@ -248,16 +264,18 @@ class Scheduler:
         batch: list[_Slice] = []
         left: list[_Job] = []
         passed: list[_Job] = []
+        # An equal share for each engine: with unequal batches, some requests take longer.
+        most = min(BATCH, math.ceil(self.waiting / len(self._engines)))
         words, job = 0, first
         while True:
             if job.task != first.task or job.again:
                 passed.append(job)
             else:
-                batch.append(job.cut(min(SLICE, BATCH - words)))
+                batch.append(job.cut(min(SLICE, most - words)))
                 words += sum(map(len, batch[-1].words))
                 if job.waits:
                     left.append(job)
-            if words >= BATCH or not self._queue:
+            if words >= most or not self._queue:
                 break
             job = self._queue.popleft()
         self._queue.extendleft(reversed(passed))

@@ -181,11 +181,13 @@ class _Headers:
     """The headers of a request, as text."""
 
     def __init__(self, scope: Scope) -> None:
-        self._pairs: list[tuple[bytes, bytes]] = scope["headers"]
+        self._values: dict[bytes, list[str]] = {}
+        for name, value in scope["headers"]:
+            self._values.setdefault(name, []).append(value.decode("latin-1"))
 
     def all(self, name: bytes) -> list[str]:
         """Return all values of a header; the name must be in lower case."""
-        return [value.decode("latin-1") for key, value in self._pairs if key == name]
+        return self._values.get(name, [])
 
 
 def _check_origin(scope: Scope, headers: _Headers) -> None:
