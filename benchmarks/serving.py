@@ -1,0 +1,171 @@
+"""Load the service by wrk with one client and with many; compare its answers with the tagger's.
+
+    python benchmarks/serving.py [--seconds 60] [--clients 32] [--turns 1] [--workers N]
+
+Starts `discotag serve` on loopback with the bundled model. The texts are those of docs/demo.txt and
+docs/sample.jsonl, and made-up posts, one text per request, in random order. First, many clients at
+a time post all texts, and each answer must be what the tagger finds. Then wrk sends requests from
+one client, and from many, each as fast as it gets answers. wrk and the service share the cores.
+
+Prints a table and writes benchmarks/results/serving.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from statistics import median
+from typing import Any
+from urllib.parse import urlsplit
+
+from rich.console import Console
+from rich.table import Table
+
+from discotag import load
+from discotag.corpora import read
+from machine import machine
+from made_up_posts import made_up_posts
+
+HERE = Path(__file__).parent
+DOCS = HERE.parent / "docs"
+MADE_UP = 2000
+CHECKED = 500
+"""The number of texts whose answers are compared with the tagger's."""
+GRACE = 30
+"""The seconds that wrk has to end after its time."""
+
+
+def texts() -> list[str]:
+    """Return the texts, always in the same random order."""
+    found = [line for line in (DOCS / "demo.txt").read_text("utf-8").splitlines() if line]
+    found += [each.text or " ".join(each.words) for each in read(DOCS / "sample.jsonl")]
+    found += [each.text or "" for each in made_up_posts(MADE_UP, share=0.3)]
+    random.Random(0).shuffle(found)
+    return found
+
+
+@contextmanager
+def service(workers: int | None) -> Iterator[str]:
+    """Start the service, yield its URL, and stop it."""
+    command = [sys.executable, "-m", "discotag", "serve", "--port", "0"]
+    if workers is not None:
+        command += ["--workers", str(workers)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        found = re.search(r"http://\S+?(?=;)", line)
+        if found is None:
+            raise SystemExit(f"the service does not start: {line}{process.stderr.read()}")
+        try:
+            yield found[0]
+        finally:
+            process.send_signal(signal.SIGTERM)
+            if process.wait(60):
+                raise SystemExit(f"the service ended with status {process.returncode}")
+
+
+def count_differences(url: str, given: Sequence[str], clients: int) -> int:
+    """Return how many answers differ from what the tagger finds."""
+    tagger = load()
+    address = urlsplit(url).netloc
+
+    def differing(part: Sequence[str]) -> int:
+        connection = http.client.HTTPConnection(address, timeout=60)
+        different = 0
+        for text in part:
+            body = json.dumps({"text": text})
+            connection.request("POST", "/api/predict", body, {"Content-Type": "application/json"})
+            answer = json.load(connection.getresponse())
+            different += answer["documents"] != [wanted[text]]
+        return different
+
+    wanted = {each.text: each.to_dict() for each in tagger(given)}
+    with ThreadPoolExecutor(clients) as pool:
+        return sum(pool.map(differing, [given[first::clients] for first in range(clients)]))
+
+
+def load_by_wrk(url: str, clients: int, seconds: int, bodies: Path) -> dict[str, Any]:
+    """Return what wrk measured."""
+    command = ["wrk", "-t1", f"-c{clients}", f"-d{seconds}s", "--timeout", "30s"]
+    command += ["-s", str(HERE / "serving.lua"), url, "--", str(bodies)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=True, timeout=seconds + GRACE
+    )
+    measured: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    measured["per_second"] = round(measured["requests"] / measured["seconds"], 1)
+    return {"clients": clients} | measured
+
+
+def main() -> None:
+    """Measure, print a table, and write the results."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--clients", type=int, default=32)
+    parser.add_argument("--turns", type=int, default=1)
+    parser.add_argument("--workers", type=int)
+    parser.add_argument("--out", type=Path, default=HERE / "results" / "serving.json")
+    arguments = parser.parse_args()
+    if shutil.which("wrk") is None:
+        raise SystemExit("this needs wrk, the package wrk of Debian and Ubuntu")
+    given = texts()
+    console = Console()
+    with tempfile.TemporaryDirectory() as folder, service(arguments.workers) as url:
+        bodies = Path(folder) / "bodies.jsonl"
+        bodies.write_text("".join(f"{json.dumps({'text': each})}\n" for each in given), "utf-8")
+        checked = given[:CHECKED]
+        different = count_differences(url, checked, arguments.clients)
+        turns = []
+        for _ in range(arguments.turns):
+            one, many = (
+                load_by_wrk(url, clients, arguments.seconds, bodies)
+                for clients in (1, arguments.clients)
+            )
+            turns.append({"one": one, "many": many} | compared(one, many))
+            show(console, turns[-1])
+    words = median(len(each.split()) for each in given)
+    result = {
+        "machine": machine(),
+        "words_of_a_text": words,
+        "texts_compared_with_the_tagger": len(checked),
+        "different_answers": different,
+        "turns": turns,
+    }
+    console.print(f"{different} of {len(checked)} answers differ from the tagger's")
+    arguments.out.write_text(json.dumps(result, indent=2) + "\n", "utf-8")
+
+
+def compared(one: dict[str, Any], many: dict[str, Any]) -> dict[str, float]:
+    """Return how many clients compare with one."""
+    return {
+        "throughput_ratio": round(many["per_second"] / one["per_second"], 2),
+        "p99_to_median_of_one": round(many["p99_ms"] / one["median_ms"], 2),
+        "p99_to_p99_of_one": round(many["p99_ms"] / one["p99_ms"], 2),
+    }
+
+
+def show(console: Console, turn: dict[str, Any]) -> None:
+    """Print a table of one turn."""
+    table = Table("clients", "requests/s", "median ms", "p90 ms", "p99 ms", "longest ms", "errors")
+    keys = ("clients", "per_second", "median_ms", "p90_ms", "p99_ms", "longest_ms", "errors")
+    for each in (turn["one"], turn["many"]):
+        table.add_row(*(f"{each[key]:,}" for key in keys))
+    console.print(table)
+    ratios = list(islice(((key, turn[key]) for key in turn if "_" in key), 3))
+    console.print(", ".join(f"{key.replace('_', ' ')} {value:g}" for key, value in ratios))
+
+
+if __name__ == "__main__":
+    main()
