@@ -140,7 +140,7 @@ def disorder(first: Sequence[Unit], second: Sequence[Unit]) -> float:
         if max(len(rows), len(columns)) > MOST_ALIGNED:
             continue
         gain = np.array([[2 * similarity(first[a], second[b]) for b in columns] for a in rows])
-        cost -= gain[linear_sum_assignment(gain, maximize=True)].sum()
+        cost -= float(gain[linear_sum_assignment(gain, maximize=True)].sum())
     return 2 * cost / (len(first) + len(second))
 
 

@@ -62,6 +62,19 @@ def format_names() -> dict[str, str]:
     return found
 
 
+def file_name(format: str) -> str:
+    """Return the name of a download; a folder of files is downloaded as a zip archive.
+
+    Example:
+        >>> file_name("jsonl"), file_name("brat")
+        ('annotations.jsonl', 'annotations.zip')
+    """
+    if format in TABLES:
+        return NAME + TABLES[format].suffixes[0]
+    chosen = FORMATS[format]
+    return NAME + (".zip" if chosen.folder else chosen.suffixes[0])
+
+
 def settled_documents(
     db: sqlite3.Connection,
     which: Which,
@@ -182,12 +195,8 @@ def write_as(documents: Iterator[Document], path: Path, format: str) -> None:
 
 def _write(documents: Iterator[Document], folder: Path, format: str) -> Path:
     """Write documents under a fixed name, and return the path."""
-    if format in TABLES:
-        path = folder / f"{NAME}{TABLES[format].suffixes[0]}"
-    elif FORMATS[format].folder:
-        path = folder / NAME
-    else:
-        path = folder / f"{NAME}{FORMATS[format].suffixes[0]}"
+    folder_of_files = format in FORMATS and FORMATS[format].folder
+    path = folder / (NAME if folder_of_files else file_name(format))
     write_as(documents, path, format)
     return path
 

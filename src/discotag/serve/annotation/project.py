@@ -23,7 +23,7 @@ from discotag.serve.annotation.corpus import (
     take_in,
 )
 from discotag.serve.annotation.desk import Desk, Seen, check_annotator
-from discotag.serve.annotation.exporting import format_names
+from discotag.serve.annotation.exporting import file_name, format_names
 from discotag.serve.annotation.journal import Journal, open_journal
 from discotag.serve.annotation.models import load_model
 from discotag.serve.annotation.presence import Presence
@@ -129,7 +129,10 @@ class Project:
             if model is None
             else {"name": model.name, "version": model.version, "problem": self.proposer.failure},
             "training": None if self.trainer is None else self.trainer.progress(),
-            "formats": [{"name": name, "label": label} for name, label in format_names().items()],
+            "formats": [
+                {"name": name, "label": label, "file": file_name(name)}
+                for name, label in format_names().items()
+            ],
             "can_train": self.trainer is not None,
         }
 
