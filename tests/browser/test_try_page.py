@@ -21,6 +21,7 @@ from discotag.model.files import BUNDLED
 SHARED = "I had pain in arms and shoulders."
 GAP = "The pain I was experiencing around the hipjoints was incredible."
 EMOJI = "Day 3 😩😭 and I had pain in arms and shoulders."
+VARIED = "My mouth was dry. My hands and feet tingle. I sleep badly, my head hurts."
 HOSTILE = "<img src=x onerror=alert(1)></script><script>alert(2)</script> I had pain in my arms."
 TOKEN = "a-token-for-tests-only"
 DEVICES = {"phone": {"width": 390, "height": 844}, "desktop": {"width": 1280, "height": 800}}
@@ -167,6 +168,17 @@ def download(page, name):
     return saved(page, page.get_by_role("button", name=f"Download {name}").click)
 
 
+def scores(page):
+    """Return the scores of the mentions shown, which the table rounds."""
+    (document,) = json.loads(download(page, "JSON")[1])["documents"]
+    return [each["score"] for each in document["mentions"]]
+
+
+def table(content):
+    """Return the rows of a CSV file."""
+    return list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"))))
+
+
 def overflow(page):
     return page.evaluate("document.documentElement.scrollWidth - innerWidth")
 
@@ -252,18 +264,16 @@ def test_a_sentence_from_right_to_left_is_in_order_of_reading(opened):
 
 
 def test_the_slider_hides_mentions_without_a_call(opened):
-    page = opened(typed="I had pain in arms and shoulders. The weather, my knee, a bit stiff.")
-    found = page.evaluate(
-        "[...document.querySelectorAll('#table .figure')].map(each => parseFloat(each.innerText))"
-    )
+    page = opened(typed=VARIED)
+    found = scores(page)
     calls = []
     page.on("request", lambda request: calls.append(request.url))
-    page.locator("#least").focus()
-    for _ in range(9):
-        page.keyboard.press("PageUp")
-    least = page.locator("#least").input_value()
-    kept = [score for score in found if score > int(least)]
+    least = int(100 * max(found))
+    kept = [score for score in found if score >= least / 100]
     assert 0 < len(kept) < len(found)
+    page.locator("#least").press("End")
+    for _ in range(100 - least):
+        page.keyboard.press("ArrowLeft")
     assert page.locator("#least-shown").inner_text() == f"{least}%"
     assert page.locator("#count").inner_text() == f"{len(kept)} of {len(found)} mentions"
     assert len(mentions(page)) == len(kept)
@@ -350,8 +360,9 @@ def test_downloads(opened):
 
     name, content = download(page, "CSV")
     assert name == "mentions.csv"
-    rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"))))
-    assert any("pain in shoulders" in cell for row in rows for cell in row)
+    assert [(row["label"], row["text"], json.loads(row["spans"])) for row in table(content)] == [
+        (each["label"], each["text"], each["spans"]) for each in document["mentions"]
+    ]
 
     name, content = download(page, "brat")
     assert name == "mentions.zip"
@@ -369,20 +380,22 @@ def test_downloads(opened):
 
 
 def test_downloads_have_what_is_shown(opened):
-    page = opened(typed=SHARED)
+    page = opened(typed=VARIED)
     page.locator("#tags").check()
     page.locator("#alternatives").check()
     page.locator(".readings").first.wait_for()
-    page.locator("#least").fill("92")
-    assert mentions(page) == ["pain in arms"]
-    assert "the mention shown" in page.locator("#exports-note").inner_text()
+    found = mentions(page)
+    least = int(100 * max(scores(page)))
+    page.locator("#least").fill(str(least))
+    kept = [each.replace(" … ", " ") for each in mentions(page)]
+    assert 0 < len(kept) < len(found)
+    counted = "the mention" if len(kept) == 1 else f"the {len(kept)} mentions"
+    assert counted in page.locator("#exports-note").inner_text()
     (document,) = json.loads(download(page, "JSON")[1])["documents"]
-    assert [each["text"] for each in document["mentions"]] == ["pain in arms"]
-    assert len(document["alternatives"][0]) == 5
-    assert document["tags"][0][2] == "DB-Bx"
-    content = download(page, "CSV")[1].decode("utf-8-sig")
-    assert "pain in arms" in content
-    assert "pain in shoulders" not in content
+    assert [each["text"] for each in document["mentions"]] == kept
+    assert [len(each) for each in document["alternatives"]] == [5, 5, 5]
+    assert [tag for tag in document["tags"][1] if tag.startswith("DB-")] == ["DB-Bx"]
+    assert [row["text"] for row in table(download(page, "CSV")[1])] == kept
 
 
 def test_copy(opened):
@@ -456,9 +469,9 @@ def test_what_screen_readers_get(opened):
         'switch "Alternatives"',
         'switch "Tags"',
         'table "Mentions"',
-        'row "1 pain in … shoulders ADR 6–13, 23–32 90%"',
     ):
         assert part in results
+    assert re.search(r'row "1 pain in … shoulders ADR 6–13, 23–32 [\d.]+%"', results)
     assert "I had pain in arms and shoulders" in " ".join(results.split())
 
 
