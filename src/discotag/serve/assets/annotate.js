@@ -21,9 +21,13 @@ let project = null;
 
 const view = new DocumentView(the("work"));
 const session = new Session({
+  blank: () => view.blank(),
   show: (state) => view.show(state),
   finished: (number) => route().view === "work" && session.number === number && goToNext(number),
-  listChanged: () => list.refresh(),
+  listChanged: async () => {
+    await quietly(refreshProject);
+    await list.refresh();
+  },
   compare: (number) => go(`${number}/versions`),
 });
 const list = new DocumentList((number) => go(String(number)), quietly);
@@ -37,13 +41,14 @@ const versions = new VersionsView(the("versions"), {
 });
 view.commands = commandsFor(view, {
   act: (kind, details, said) => session.act(kind, details, said),
+  waiting: () => session.waiting,
   next: () => goToNext(session.number),
   compare: () => go(`${session.number}/versions`),
 });
 
 /** Return what the address asks for. */
 function route() {
-  const hash = location.hash.slice(1);
+  const hash = location.hash.replace(/^#\/?/, "");
   const [, number, part] = /^(\d+)(\/versions)?$/.exec(hash) ?? [];
   if (number !== undefined) return { view: part ? "versions" : "work", number: Number(number) };
   return { view: VIEWS.includes(hash) ? hash : "work", number: null };
@@ -65,6 +70,7 @@ async function follow() {
     else the(`to-${name}`).removeAttribute("aria-current");
   }
   the("bar").hidden = wanted !== "work" || number === null;
+  scrollTo(0, 0);
   closeList();
   try {
     if (wanted === "work" && number === null) return await goToNext(session.number);
@@ -72,6 +78,8 @@ async function follow() {
     if (wanted === "work" && (await session.open(number)) && still()) opened();
     if (wanted === "versions")
       await session.patiently(() => versions.open(number, session.annotator, project.labels), still);
+    if (wanted === "progress" && !the("progress").children.length)
+      the("progress").append(make("p", { class: "soft" }, "Computing the agreement …"));
     if (wanted === "progress")
       await session.patiently(() => showProgress(the("progress"), project), still);
     if (wanted === "export") {
@@ -87,7 +95,6 @@ async function follow() {
 function opened() {
   document.title = `${session.state.name} · discotag`;
   the("to-work").href = `#${session.number}`;
-  scrollTo(0, 0);
   view.focusStart();
   list.refresh();
 }
@@ -127,7 +134,7 @@ async function quietly(ask) {
     session.heard(null);
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
-    if (error.kind !== "refused") session.heard(error.message);
+    if (error.kind !== "refused") session.heard(error);
   }
 }
 

@@ -61,7 +61,7 @@ function ofMention(view, found) {
     mention.status === "proposed" &&
       tool("accept", "Accept", commands.accept, { class: "main", "aria-keyshortcuts": "a" }),
     tool("remove", "Remove", commands.remove, { "aria-keyshortcuts": "x Delete" }),
-    tool("edit", "Change words", commands.edit, { "aria-keyshortcuts": "e" }),
+    tool("edit", "Words", commands.edit, { "aria-keyshortcuts": "e", title: "Change its words", "aria-label": "Change words" }),
     several && ofLabels(view, "Label", commands.label, shown.labels.indexOf(mention.label)),
   ];
 }

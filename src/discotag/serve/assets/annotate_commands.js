@@ -7,8 +7,8 @@ import { keyOf, plain, textOf } from "./annotate_mentions.js";
  * Return the commands of a view.
  *
  * @param {DocumentView} view
- * @param {{act: function, next: function, compare: function}} on `act(kind, details, said)` sends an
- *   action; `next()` goes to the next document; `compare()` shows the versions.
+ * @param {{act: function, waiting: function, next: function, compare: function}} on
+ *   `act(kind, details, said)` sends an action; `waiting()` is the number of those on their way; `next()` goes to the next document; `compare()` shows the versions.
  */
 export function commandsFor(view, on) {
   const sentenceAt = (place) => view.shown.sentences[place];
@@ -28,7 +28,7 @@ export function commandsFor(view, on) {
     if (view.chosenMention) return view.chosenMention;
     if (!view.selection.empty) return void say("Press Enter to make a mention, or Escape first.");
     const { sentence, word } = view.selection.cursor;
-    const here = sentenceAt(sentence).mentions.filter(({ fragments }) =>
+    const here = (sentenceAt(sentence)?.mentions ?? []).filter(({ fragments }) =>
       fragments.some(([start, end]) => start <= word && word < end),
     );
     if (here.length === 1) return { place: sentence, mention: here[0] };
@@ -171,8 +171,16 @@ export function commandsFor(view, on) {
     if (proposals().length) on.act("accept_all", {}, "accept all proposals");
   }
 
-  const undo = () => on.act("undo", {}, "undo");
-  const redo = () => on.act("redo", {}, "redo");
+  function undo() {
+    if (view.shown.undo || on.waiting()) on.act("undo", {}, "undo");
+    else say("Nothing to undo");
+  }
+
+  function redo() {
+    if (view.shown.redo || on.waiting()) on.act("redo", {}, "redo");
+    else say("Nothing to redo");
+  }
+
   const { next, compare } = on;
   return {
     accept, acceptAll, acceptMention, clear, compare, edit, finish, label, make, makeWith, next,
@@ -196,6 +204,7 @@ function movements(view, refuse) {
 
   function step(direction, extend) {
     let { sentence, word } = view.selection.cursor;
+    if (!view.cells(sentence).length) return;
     word += view.runsLeft(sentence, word) ? -direction : direction;
     const forward = word >= view.cells(sentence).length;
     if (forward || word < 0) {
@@ -226,13 +235,14 @@ function movements(view, refuse) {
 
   function edge(key, extend) {
     const { sentence } = view.selection.cursor;
-    go(sentence, key === "Home" ? 0 : view.cells(sentence).length - 1, extend);
+    if (view.cells(sentence).length) go(sentence, key === "Home" ? 0 : view.cells(sentence).length - 1, extend);
   }
 
   function toggle() {
     if (view.readonly) return refuse();
     const { selection } = view;
     const { sentence, word } = selection.cursor;
+    if (!view.cells(sentence).length) return;
     selection.toggle(sentence, word);
     view.chosen = null;
     view.focusCursor();

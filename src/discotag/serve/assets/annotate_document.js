@@ -71,8 +71,19 @@ export class DocumentView {
       this.#signatures[place] = signature;
       this.#redraw(sentence, { ...about, place });
     });
+    if (!count) this.#body.replaceChildren(make("p", { class: "soft" }, "This document has no text."));
     drawHeading(this.#heading, shown, this.commands);
     this.paint();
+  }
+
+  /** Show that a document is on its way. */
+  blank() {
+    this.#reset();
+    this.shown = null;
+    delete this.#heading.dataset.signature;
+    this.#heading.replaceChildren(make("p", { class: "soft" }, "Loading the document …"));
+    the("bar").replaceChildren();
+    delete the("bar").dataset.signature;
   }
 
   /** Show selection, chosen mention and tools as they are now. */

@@ -6,7 +6,7 @@
  * @param {string} tag
  * @param {Object} attributes `class` and others as in HTML; a function under `onclick` and the like
  *   is a listener; true is an empty attribute; false, null and undefined leave it out.
- * @param {...(Node|string|null)} inside null and false are left out.
+ * @param {...(Node|string|null)} inside null, undefined and false are left out.
  */
 export function make(tag, attributes = {}, ...inside) {
   const made = document.createElement(tag);
@@ -16,7 +16,7 @@ export function make(tag, attributes = {}, ...inside) {
     else if (value !== false && value !== null && value !== undefined)
       made.setAttribute(name, value);
   }
-  made.append(...inside.flat().filter((each) => each !== null && each !== false));
+  made.append(...inside.flat().filter((each) => each !== null && each !== undefined && each !== false));
   return made;
 }
 

@@ -113,8 +113,9 @@ export class DocumentList {
   }
 
   #entry(each) {
+    const holders = each.holders.filter((name) => name !== this.#annotator);
     const people = [
-      each.holders.length && `with ${listed(each.holders)}`,
+      holders.length && `${listed(holders)} ${holders.length === 1 ? "has" : "have"} it open`,
       each.finished_by.length && `finished by ${listed(each.finished_by)}`,
     ];
     const entry = button("", () => this.#open(each.number), {
@@ -128,7 +129,7 @@ export class DocumentList {
       make(
         "small",
         {},
-        [counted(each.words, "word"), uncertain && `uncertainty ${each.uncertainty.toFixed(2)}`,
+        [counted(each.words, "word"), uncertain && `${each.uncertainty.toFixed(1)} mistakes expected`,
           each.status !== "untouched" && counted(each.mentions, "mention"), ...people]
           .filter(Boolean)
           .join(" · "),
@@ -155,7 +156,9 @@ export function showTally(project) {
 
 /** Return what is to be said about training, as a sentence. */
 export function trainingText({ training, model, can_train: canTrain }) {
-  const used = model ? `Model ${model.version} proposes.` : "No model: draw the mentions yourself.";
+  const used = model
+    ? `Model ${model.version} proposes.${model.problem ? ` ${model.problem}` : ""}`
+    : "No model: draw the mentions yourself.";
   if (!training) return used;
   const { state, message, finished_since: since, needed } = training;
   if (state === "running") return `${used} A new model is being trained${message ? `: ${message}` : "."}`;

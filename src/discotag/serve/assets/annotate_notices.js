@@ -46,12 +46,17 @@ export function say(text) {
   the("spoken").textContent = text;
 }
 
-/** Show whether everything is saved. */
+/**
+ * Show whether everything is saved.
+ *
+ * @param {number} waiting the number of actions that the server does not have
+ * @param {Error|null} trouble why they wait, or why nothing can be read
+ */
 export function showSaved(waiting, trouble) {
   const saved = the("saved");
   const state = trouble ? "away" : waiting ? "busy" : "saved";
-  const why = trouble ? ` · ${trouble} Trying again.` : "";
-  const text = waiting ? `Not saved yet: ${waiting}${why}` : trouble ? trouble : "All saved";
+  const why = trouble ? ` · ${trouble.message} Trying again.` : "";
+  const text = waiting ? `Not saved yet: ${waiting}${why}` : (trouble?.message ?? "All saved");
   if (saved.textContent !== text) saved.textContent = text;
   saved.className = state;
 }
@@ -65,6 +70,12 @@ const KEYS = [
     [["Enter"], "make the mention"],
     [["Esc"], "clear the selection"],
   ]],
+  ["The document", [
+    [["u", "Ctrl Z"], "undo"],
+    [["Shift U", "Ctrl Y"], "redo"],
+    [["f"], "finish it and go to the next"],
+    [["?"], "show these keys"],
+  ]],
   ["A mention", [
     [["Tab"], "go to the mentions of the sentence"],
     [["n", "p"], "next and previous proposal"],
@@ -73,12 +84,6 @@ const KEYS = [
     [["x", "Del"], "remove it"],
     [["e"], "change its words"],
     [["1", "…", "9"], "change its label"],
-  ]],
-  ["The document", [
-    [["u", "Ctrl Z"], "undo"],
-    [["Shift U", "Ctrl Y"], "redo"],
-    [["f"], "finish it and go to the next"],
-    [["?"], "show these keys"],
   ]],
 ];
 

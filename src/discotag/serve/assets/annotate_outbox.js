@@ -17,7 +17,7 @@ const ANSWER_LIMIT_MS = 15_000;
  * often it is sent.
  */
 export class Outbox {
-  /** Why the first action waits: null, or a sentence. */
+  /** Why the first action waits: null, or a CallError. */
   trouble = null;
   waiting = [];
   #running = false;
@@ -87,7 +87,7 @@ export class Outbox {
           failures = 0;
           this.#tell.refused(action, error);
         } else {
-          this.trouble = error.message;
+          this.trouble = error;
           this.#tell.changed();
           await this.#rest(pause);
           pause = Math.min(pause * 2, LONGEST_WAIT_MS);
@@ -97,9 +97,17 @@ export class Outbox {
     this.#running = false;
   }
 
-  #send(action) {
+  async #send(action) {
     const { number, since, said, ...body } = action;
-    return call(`/api/documents/${number}/actions`, { body, limit: ANSWER_LIMIT_MS });
+    const send = () => call(`/api/documents/${number}/actions`, { body, limit: ANSWER_LIMIT_MS });
+    try {
+      return await send();
+    } catch (error) {
+      // The server may have got a new journal, which does not know the name yet.
+      if (error.code !== "unknown_annotator") throw error;
+      await call("/api/annotators", { body: { name: action.annotator } });
+      return send();
+    }
   }
 
   /** Take an action out; later ones that were made on the same revision follow it. */

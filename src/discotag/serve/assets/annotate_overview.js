@@ -48,8 +48,8 @@ export function showExport(root, project) {
   root.dataset.formats = JSON.stringify(project.formats);
   const format = select("format", "Format", project.formats.map((each) => [each.name, each.label]));
   const which = select("which", "Documents", [
-    ["finished", "finished ones"],
-    ["all", "all, also those with proposals"],
+    ["finished", "Finished ones"],
+    ["all", "All, as far as they are"],
   ]);
   const summary = make("div", { id: "export-summary", role: "status" });
   const save = button("Download", () => download(project, format.value, which.value, save), { class: "main", id: "download" });

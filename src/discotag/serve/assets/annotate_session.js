@@ -1,6 +1,6 @@
 // The open document between the page and the server: its state, actions on it, others on it.
 
-import { CallError, call, sleep } from "./common.js";
+import { CallError, askForToken, call, sleep } from "./common.js";
 import { listed } from "./annotate_dom.js";
 import { notify, retract, showSaved } from "./annotate_notices.js";
 import { Outbox } from "./annotate_outbox.js";
@@ -15,16 +15,17 @@ export class Session {
   annotator = "";
   /** The last state from the server, or null. */
   state = null;
-  /** Why reading fails, or null. */
+  /** Why reading fails: null, or a CallError. */
   trouble = null;
   #on;
   #outbox;
   #number = null;
   #opened = 0;
+  #told = null;
 
   /**
-   * @param {{show: function, finished: function, listChanged: function, compare: function}} on
-   *   `show(state)` whenever there is something new to show; `finished(number)` when the server has
+   * @param {{blank: function, show: function, finished: function, listChanged: function,
+   *   compare: function}} on `blank()` while another document is loaded; `show(state)` whenever there is something new to show; `finished(number)` when the server has
    *   finished a document; `listChanged()` when the list of documents may be different;
    *   `compare(number)` when the person wants to see the versions.
    */
@@ -54,7 +55,10 @@ export class Session {
 
   /** Open a document; waits for the server if it is away. Return whether it is still wanted. */
   async open(number) {
-    if (this.#number !== number) this.leave();
+    if (this.#number !== number) {
+      this.leave();
+      this.#on.blank();
+    }
     const opened = ++this.#opened;
     this.#number = number;
     const state = await this.patiently(() => this.#load(number), () => opened === this.#opened);
@@ -92,7 +96,7 @@ export class Session {
         return answer;
       } catch (error) {
         if (!(error instanceof CallError) || error.kind === "refused") throw error;
-        this.heard(error.message);
+        this.heard(error);
         await sleep(AGAIN_MS);
         if (!wanted()) return null;
       }
@@ -118,7 +122,7 @@ export class Session {
     const moved = news.revision > this.state.revision;
     const proposed = news.model_version !== this.state.model_version && this.state.mine === "untouched";
     if ((moved || proposed) && !this.waiting) await this.#reload(moved);
-    else Object.assign(this.state, pick(news, ["holders", "versions", "disagreement"]));
+    else Object.assign(this.state, pick(news, ["holders", "versions", "disagreement", "finished_by"]));
     this.#showWaiting();
   }
 
@@ -135,20 +139,22 @@ export class Session {
     this.#take(state);
   }
 
-  #announce({ holders, versions, disagreement }) {
+  #announce({ holders, versions, disagreement, finished_by: finishers = [] }) {
     const before = this.state;
+    const finished = finishers.filter((name) => !before.finished_by?.includes(name) && name !== this.annotator);
     const came = holders.filter((name) => !before.holders.includes(name));
     const left = before.holders.filter((name) => !holders.includes(name));
     const wrote = versions.filter((name) => !before.versions.includes(name) && name !== this.annotator);
     if (came.length)
       notify(`${listed(came)} opened this document too. Each of you has a version of your own; nothing is overwritten.`, { key: "came" });
     if (left.length) notify(`${listed(left)} left this document.`, { key: "left" });
-    if (wrote.length) notify(`${listed(wrote)} made a version of this document.`, { key: "wrote" });
+    if (finished.length) notify(`${listed(finished)} finished this document.`, { key: "wrote", stays: true });
+    else if (wrote.length) notify(`${listed(wrote)} made a version of this document.`, { key: "wrote" });
     if (disagreement && !before.disagreement)
       notify("There are finished versions of this document that differ.", {
         key: "differ", stays: true, action: ["Compare", () => this.#on.compare(before.number)],
       });
-    if (came.length + left.length + wrote.length) this.#on.listChanged();
+    if (came.length + left.length + wrote.length + finished.length) this.#on.listChanged();
   }
 
   #take(state) {
@@ -188,10 +194,21 @@ export class Session {
   }
 
   #tellSaved() {
-    showSaved(this.waiting, this.#outbox.trouble ?? this.trouble);
-    if (this.#outbox.trouble && this.waiting)
+    const trouble = this.#outbox.trouble ?? this.trouble;
+    showSaved(this.waiting, trouble);
+    const told = trouble?.kind === "token" ? "token" : this.#outbox.trouble && "away";
+    if (told === this.#told || (!told && this.waiting)) return;
+    this.#told = told;
+    retract("away");
+    if (told === "token")
+      notify("The server needs a token.", { key: "away", stays: true, action: ["Enter the token", () => this.#enterToken()] });
+    else if (told)
       notify("The server does not answer. Go on: what you do is kept in this tab and sent when it is back. Do not close the tab.", { key: "away", stays: true });
-    else if (!this.waiting) retract("away");
+  }
+
+  async #enterToken() {
+    if (await askForToken()) this.#outbox.hurry();
+    else this.#told = null;
   }
 }
 

@@ -95,7 +95,7 @@ export class VersionsView {
       ...sentences,
       this.#footer(),
     );
-    if (focused) this.#root.querySelector(`[data-choice="${CSS.escape(focused)}"]`)?.focus();
+    if (focused) this.#root.querySelector(`[data-choice="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
   }
 
   #summary() {

@@ -10,11 +10,14 @@ import { keyOf, redrawn, sorted, textOf } from "./annotate_mentions.js";
  */
 export function withWaiting(state, actions) {
   const shown = { ...state, sentences: [...state.sentences] };
-  for (const action of effective(actions)) apply(shown, action);
+  const { done, undone } = effective(actions);
+  for (const action of done) apply(shown, action);
+  if (done.length) shown.undo = done.at(-1).said;
+  if (done.length || undone.length) shown.redo = undone.at(-1)?.said ?? null;
   return shown;
 }
 
-/** Return the actions that are left after undo and redo among themselves. */
+/** Return the actions that are left after undo and redo among themselves, and those undone. */
 function effective(actions) {
   const done = [];
   let undone = [];
@@ -28,7 +31,7 @@ function effective(actions) {
       undone = [];
     }
   }
-  return done;
+  return { done, undone };
 }
 
 function apply(shown, action) {
