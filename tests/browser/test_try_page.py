@@ -5,87 +5,32 @@ import io
 import json
 import os
 import re
-import subprocess
-import sys
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-from queue import Empty, Queue
-from threading import Thread
 from zipfile import ZipFile
 
 import pytest
 
 from contrasts import contrast
 from discotag.model.files import BUNDLED
+from services import TOKEN, serving
 
 SHARED = "I had pain in arms and shoulders."
 GAP = "The pain I was experiencing around the hipjoints was incredible."
 EMOJI = "Day 3 😩😭 and I had pain in arms and shoulders."
 VARIED = "My mouth was dry. My hands and feet tingle. I sleep badly, my head hurts."
 HOSTILE = "<img src=x onerror=alert(1)></script><script>alert(2)</script> I had pain in my arms."
-TOKEN = "a-token-for-tests-only"
 DEVICES = {"phone": {"width": 390, "height": 844}, "desktop": {"width": 1280, "height": 800}}
-SECONDS = 30
-"""The longest start of a server."""
 MILLISECONDS = 10_000
 """The longest wait for something in a page."""
 PICTURES = os.environ.get("DISCOTAG_PICTURES")
 """A folder for new pictures of the documentation, such as `docs/pictures`."""
 
 
-class Server:
-    """`discotag serve` in a process of its own, with its address."""
-
-    def __init__(self, *arguments, port=0, token=None):
-        environment = {key: value for key, value in os.environ.items() if key != "DISCOTAG_TOKEN"}
-        if token:
-            environment["DISCOTAG_TOKEN"] = token
-        command = [sys.executable, "-m", "discotag", "serve", "--port", str(port), "--workers", "1"]
-        self.process = subprocess.Popen(
-            [*command, *arguments],
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        lines = Queue()
-        self.reader = Thread(target=self._read, args=(lines,), daemon=True)
-        self.reader.start()
-        self.address = self._found(lines)
-        self.port = int(self.address.rpartition(":")[2])
-
-    def _read(self, lines):
-        for line in self.process.stdout:
-            lines.put(line)
-        lines.put("")
-
-    def _found(self, lines):
-        said = []
-        while not said or said[-1]:
-            try:
-                said.append(lines.get(timeout=SECONDS))
-            except Empty:
-                break
-            if found := re.search(r"http://[\d.]+:\d+", said[-1]):
-                return found[0]
-        self.close()
-        raise AssertionError(f"the server did not start: {said}")
-
-    def close(self):
-        """Stop the server."""
-        self.process.terminate()
-        try:
-            self.process.wait(SECONDS)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-        self.reader.join(SECONDS)
-        self.process.stdout.close()
-
-
 @pytest.fixture(scope="module")
-def server(browser):
-    with closing(Server()) as started:
-        yield started
+def server(browser, tmp_path_factory):
+    with serving(tmp_path_factory.mktemp("server")) as running:
+        yield running.url
 
 
 @pytest.fixture
@@ -100,7 +45,7 @@ def opened(browser, server):
     def open_page(
         *, at=None, device="desktop", scheme="light", expected=(), typed=None, fragment="", **more
     ):
-        at = at or server.address
+        at = at or server
         context = browser.new_context(
             viewport=DEVICES[device], color_scheme=scheme, reduced_motion="reduce", **more
         )
@@ -605,6 +550,23 @@ def test_answers_out_of_order_are_dropped(opened):
     assert not page.locator("#shown").is_visible()
 
 
+def test_after_an_answer_to_an_older_text_the_page_still_waits(opened):
+    page = opened(typed=GAP)
+    waiting = held(page)
+    page.locator("#text").fill("My head hurt.")
+    page.wait_for_timeout(400)
+    (first,) = waiting
+    page.evaluate("() => { window.setTimeout = later => { window.later = later; return 1; }; }")
+    page.locator("#text").fill("My knee hurt.")  # its pause does not end
+    first.continue_()
+    page.locator("#table", has_text="head hurt").wait_for()
+    assert page.locator("body.waiting").count() == 1
+    page.unroute("**/api/predict")
+    page.evaluate("() => window.later()")
+    drawn(page)
+    assert mentions(page) == ["knee hurt"]
+
+
 def test_a_busy_server_is_asked_again(opened):
     page = opened(expected=["503", "504"])
     drawn(page)
@@ -652,9 +614,8 @@ def test_an_answer_that_cannot_be_read(opened, answer):
 def test_tokens_and_models(opened, tmp_path):
     other = tmp_path / "other"
     other.symlink_to(BUNDLED)
-    arguments = ["--model", "bundled", "--model", str(other)]
-    with closing(Server(*arguments, token=TOKEN)) as guarded:
-        page = opened(at=guarded.address, expected=["401"])
+    with serving(tmp_path, "--model", "bundled", "--model", other, token=TOKEN) as guarded:
+        page = opened(at=guarded.url, expected=["401"])
         field = page.get_by_label("Token", exact=True)
         field.fill("wrong")
         field.press("Enter")
@@ -673,9 +634,9 @@ def test_tokens_and_models(opened, tmp_path):
         assert len(mentions(page)) == 2
         assert "mentions.csv" in download(page, "CSV")
 
-        page = opened(at=guarded.address, fragment=f"#token={TOKEN}")
+        page = opened(at=guarded.url, fragment=f"#token={TOKEN}")
         drawn(page)
-        assert page.url == f"{guarded.address}/"
+        assert page.url == f"{guarded.url}/"
         page.locator("#model").wait_for()
         assert page.locator("#model option").all_inner_texts() == ["bundled", "other"]
         with page.expect_request("**/api/predict") as asked:
@@ -685,15 +646,15 @@ def test_tokens_and_models(opened, tmp_path):
         assert json.loads(download(page, "JSON")[1])["model"] == "other"
 
 
-def test_a_server_that_stops_and_comes_back(opened):
-    with closing(Server()) as first:
-        page = opened(at=first.address, typed=GAP, expected=["ERR_"])
+def test_a_server_that_stops_and_comes_back(opened, tmp_path):
+    with serving(tmp_path) as first:
+        page = opened(at=first.url, typed=GAP, expected=["ERR_"])
     page.locator("#text").fill("My head hurt.")
     assert "Your text is kept" in message(page, "does not answer")
     assert mentions(page) == ["pain … hipjoints"]
     page.locator("#text").press("End")
     page.locator("#text").press_sequentially(" My knee hurt.")
-    with closing(Server(port=first.port)):
+    with serving(tmp_path, "--port", first.address[1]):
         page.locator("#table", has_text="knee hurt").wait_for()
         assert page.locator("#text").input_value() == "My head hurt. My knee hurt."
         assert not page.locator("#message").is_visible()

@@ -226,7 +226,8 @@ function start() {
   at("help").addEventListener("click", () => at("shortcuts").showModal());
   document.addEventListener("keydown", pressed);
   view.show(null, settings());
-  text.value = sessionStorage.getItem(TEXT_KEY) ?? EXAMPLES[0].text;
+  // A text that is there already was typed while this script was loaded.
+  text.value ||= sessionStorage.getItem(TEXT_KEY) ?? EXAMPLES[0].text;
   textChanged({ now: true });
   listModels();
 }

@@ -90,6 +90,8 @@ export class Asker {
     } catch {
       throw new CallError("broken", "The server's answer cannot be read.");
     }
+    // Keys came in the meantime: this answer is shown until the next one.
+    if (this.request !== request) this.listeners.waiting();
   }
 
   #explained(error) {
