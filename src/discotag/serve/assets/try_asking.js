@@ -113,7 +113,10 @@ export class Asker {
         };
       case "refused":
         return {
-          text: sentence(error.message) + (error.status === 413 ? " Please shorten the text." : ""),
+          // The page sends one text only, so it need not be told which one is wrong.
+          text:
+            sentence(error.message.replace(/^item 0: /, "")) +
+            (error.status === 413 ? " Please shorten the text." : ""),
         };
       case "broken":
         return {
