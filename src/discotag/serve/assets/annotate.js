@@ -5,10 +5,11 @@ import { commandsFor } from "./annotate_commands.js";
 import { DocumentView } from "./annotate_document.js";
 import { make, the } from "./annotate_dom.js";
 import { askForName, forgetName, keptName } from "./annotate_entry.js";
+import { refreshExport, showExport } from "./annotate_export.js";
 import { listenToKeys } from "./annotate_keys.js";
 import { DocumentList, showTally } from "./annotate_list.js";
 import { notify, showKeys } from "./annotate_notices.js";
-import { refreshExport, showExport, showProgress } from "./annotate_overview.js";
+import { showProgress } from "./annotate_progress.js";
 import { Session } from "./annotate_session.js";
 import { VersionsView } from "./annotate_versions.js";
 
@@ -77,7 +78,10 @@ async function follow() {
     if (number !== null) list.point(number);
     if (wanted === "work" && (await session.open(number)) && still()) opened();
     if (wanted === "versions")
-      await session.patiently(() => versions.open(number, session.annotator, project.labels), still);
+      await session.patiently(
+        () => versions.open(number, session.annotator, project.labels),
+        still,
+      );
     if (wanted === "progress" && !the("progress").children.length)
       the("progress").append(make("p", { class: "soft" }, "Computing the agreement …"));
     if (wanted === "progress")
@@ -104,13 +108,24 @@ async function goToNext(after) {
   const query = new URLSearchParams({ annotator: session.annotator, order: list.order });
   if (after !== null) query.set("after", after);
   const before = location.hash;
-  const answer = await session.patiently(() => call(`/api/next?${query}`), () => location.hash === before);
+  const answer = await session.patiently(
+    () => call(`/api/next?${query}`),
+    () => location.hash === before,
+  );
   if (!answer || location.hash !== before) return;
   if (answer.number !== null && answer.number !== undefined) return go(String(answer.number));
-  if (session.state) return notify("No open document is left for you. Disagreements may be left to decide: see the list.", { kind: "good", stays: true, key: "done" });
+  if (session.state)
+    return notify(
+      "No open document is left for you. Disagreements may be left to decide: see the list.",
+      { kind: "good", stays: true, key: "done" },
+    );
   the("work").hidden = false;
   the("bar").hidden = true;
-  notify("No open document is left for you. Choose one from the list to look at it again.", { kind: "good", stays: true, key: "done" });
+  notify("No open document is left for you. Choose one from the list to look at it again.", {
+    kind: "good",
+    stays: true,
+    key: "done",
+  });
 }
 
 async function refreshProject() {
@@ -119,10 +134,15 @@ async function refreshProject() {
   showTally(project);
   the("project").replaceChildren(make("bdi", {}, project.name));
   if (before?.model && project.model && before.model.version !== project.model.version) {
-    notify(`Model ${project.model.version} is in use now. The proposals of documents that nobody has touched are new.`, { kind: "good", stays: true, key: "model" });
+    notify(
+      `Model ${project.model.version} is in use now. The proposals of documents that nobody has ` +
+        "touched are new.",
+      { kind: "good", stays: true, key: "model" },
+    );
   }
   const failed = project.training?.state === "failed" && before?.training?.state !== "failed";
-  if (failed) notify(`The training failed: ${project.training.message}`, { kind: "bad", key: "training" });
+  if (failed)
+    notify(`The training failed: ${project.training.message}`, { kind: "bad", key: "training" });
   if (route().view === "progress" && before && JSON.stringify(before) !== JSON.stringify(project))
     await showProgress(the("progress"), project);
 }
@@ -180,7 +200,11 @@ the("show-list").addEventListener("click", () => {
 });
 the("show-keys").addEventListener("click", showKeys);
 the("who").addEventListener("click", () => {
-  if (session.waiting) return notify("Some actions are not saved yet: wait until they are.", { kind: "bad", key: "who" });
+  if (session.waiting)
+    return notify("Some actions are not saved yet: wait until they are.", {
+      kind: "bad",
+      key: "who",
+    });
   session.leave();
   forgetName();
   location.reload();

@@ -10,12 +10,23 @@ export function drawBar(root, view) {
   const words = selection.empty ? null : selection.fragments;
   const mention = view.chosenMention;
   const signature = JSON.stringify([
-    words, selection.sentence, selection.editing, chosen, mention, label,
-    shown.labels, shown.undo, shown.redo, shown.finished, shown.number,
+    words,
+    selection.sentence,
+    selection.editing,
+    chosen,
+    mention,
+    label,
+    shown.labels,
+    shown.undo,
+    shown.redo,
+    shown.finished,
+    shown.number,
   ]);
   if (root.dataset.signature === signature) return;
   root.dataset.signature = signature;
-  const focused = root.contains(document.activeElement) ? document.activeElement.dataset.tool : null;
+  const focused = root.contains(document.activeElement)
+    ? document.activeElement.dataset.tool
+    : null;
   root.replaceChildren(
     make("div", { class: "about" }, words ? ofSelection(view, words) : ofMention(view, mention)),
     make("div", { class: "always" }, ofDocument(view)),
@@ -50,8 +61,18 @@ function ofMention(view, found) {
     ];
   if (!found)
     return [
-      make("span", { class: "soft hint fine" }, "Drag over words to draw a mention; more drags add fragments. ", make("kbd", {}, "?"), " shows the keys."),
-      make("span", { class: "soft hint coarse" }, "Tap words to draw a mention; hold a word to select up to it."),
+      make(
+        "span",
+        { class: "soft hint fine" },
+        "Drag over words to draw a mention; more drags add fragments. ",
+        make("kbd", {}, "?"),
+        " shows the keys.",
+      ),
+      make(
+        "span",
+        { class: "soft hint coarse" },
+        "Tap words to draw a mention; hold a word to select up to it.",
+      ),
     ];
   const { place, mention } = found;
   const text = textOf(shown.sentences[place].drawing, mention.fragments);
@@ -61,7 +82,11 @@ function ofMention(view, found) {
     mention.status === "proposed" &&
       tool("accept", "Accept", commands.accept, { class: "main", "aria-keyshortcuts": "a" }),
     tool("remove", "Remove", commands.remove, { "aria-keyshortcuts": "x Delete" }),
-    tool("edit", "Words", commands.edit, { "aria-keyshortcuts": "e", title: "Change its words", "aria-label": "Change words" }),
+    tool("edit", "Words", commands.edit, {
+      "aria-keyshortcuts": "e",
+      title: "Change its words",
+      "aria-label": "Change words",
+    }),
     several && ofLabels(view, "Label", commands.label, shown.labels.indexOf(mention.label)),
   ];
 }
@@ -72,11 +97,16 @@ function ofLabels(view, title, onchoose, chosen) {
     "span",
     { class: "labels", role: "group", "aria-label": title },
     labels.map((name, index) => {
-      const each = tool(`label-${index}`, `${title === "Add" ? "Add " : ""}${name}`, () => onchoose(index), {
-        class: index === chosen ? "chosen-label" : "",
-        "aria-current": index === chosen ? "true" : null,
-        "aria-keyshortcuts": index < 9 ? String(index + 1) : null,
-      });
+      const each = tool(
+        `label-${index}`,
+        `${title === "Add" ? "Add " : ""}${name}`,
+        () => onchoose(index),
+        {
+          class: index === chosen ? "chosen-label" : "",
+          "aria-current": index === chosen ? "true" : null,
+          "aria-keyshortcuts": index < 9 ? String(index + 1) : null,
+        },
+      );
       if (labels.length > 1 && index < 9) each.append(" ", make("kbd", {}, String(index + 1)));
       else if (title === "Add" && labels.length === 1) each.append(" ", make("kbd", {}, "⏎"));
       return each;
@@ -88,18 +118,25 @@ function ofDocument(view) {
   const { shown, commands } = view;
   return [
     tool("undo", "↶", commands.undo, {
-      class: "plain sign", "aria-keyshortcuts": "u Control+Z", disabled: !shown.undo,
+      class: "plain sign",
+      "aria-keyshortcuts": "u Control+Z",
+      disabled: !shown.undo,
       title: shown.undo ? `Undo: ${shown.undo}` : "Nothing to undo",
       "aria-label": shown.undo ? `Undo: ${shown.undo}` : "Undo",
     }),
     tool("redo", "↷", commands.redo, {
-      class: "plain sign", "aria-keyshortcuts": "Shift+U Control+Y", disabled: !shown.redo,
+      class: "plain sign",
+      "aria-keyshortcuts": "Shift+U Control+Y",
+      disabled: !shown.redo,
       title: shown.redo ? `Redo: ${shown.redo}` : "Nothing to redo",
       "aria-label": shown.redo ? `Redo: ${shown.redo}` : "Redo",
     }),
     shown.finished
       ? tool("next", "Next document", commands.next, { class: "main", "aria-keyshortcuts": "f" })
-      : tool("finish", "Finish and next", commands.finish, { class: "main", "aria-keyshortcuts": "f" }),
+      : tool("finish", "Finish and next", commands.finish, {
+          class: "main",
+          "aria-keyshortcuts": "f",
+        }),
   ];
 }
 

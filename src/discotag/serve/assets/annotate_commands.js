@@ -2,13 +2,15 @@
 
 import { notify, say } from "./annotate_notices.js";
 import { keyOf, plain, textOf } from "./annotate_mentions.js";
+import { movements } from "./annotate_movements.js";
 
 /**
  * Return the commands of a view.
  *
  * @param {DocumentView} view
  * @param {{act: function, waiting: function, next: function, compare: function}} on
- *   `act(kind, details, said)` sends an action; `waiting()` is the number of those on their way; `next()` goes to the next document; `compare()` shows the versions.
+ *   `act(kind, details, said)` sends an action; `waiting()` is the number of those on their way;
+ *   `next()` goes to the next document; `compare()` shows the versions.
  */
 export function commandsFor(view, on) {
   const sentenceAt = (place) => view.shown.sentences[place];
@@ -33,7 +35,9 @@ export function commandsFor(view, on) {
     );
     if (here.length === 1) return { place: sentence, mention: here[0] };
     const several = "Several mentions have this word: press Tab to choose one.";
-    notify(here.length ? several : "No mention here: press Tab or n to choose one.", { key: "where" });
+    notify(here.length ? several : "No mention here: press Tab or n to choose one.", {
+      key: "where",
+    });
     return null;
   }
 
@@ -66,7 +70,12 @@ export function commandsFor(view, on) {
     return view.shown.sentences.flatMap((sentence, place) =>
       sentence.mentions
         .filter((mention) => mention.status === "proposed")
-        .map((mention) => ({ place, mention, start: mention.fragments[0][0], key: keyOf(mention) })),
+        .map((mention) => ({
+          place,
+          mention,
+          start: mention.fragments[0][0],
+          key: keyOf(mention),
+        })),
     );
   }
 
@@ -74,10 +83,14 @@ export function commandsFor(view, on) {
     const all = proposals();
     if (!all.length) return notify("No proposals are left in this document.", { key: "where" });
     const { sentence, word } = view.selection.cursor;
-    let at = all.findIndex(({ key, place }) => view.chosen?.key === key && view.chosen.place === place);
+    let at = all.findIndex(
+      ({ key, place }) => view.chosen?.key === key && view.chosen.place === place,
+    );
     if (at >= 0) at += direction;
     else {
-      at = all.findIndex(({ place, start }) => place > sentence || (place === sentence && start >= word));
+      at = all.findIndex(
+        ({ place, start }) => place > sentence || (place === sentence && start >= word),
+      );
       if (direction < 0) at = (at < 0 ? all.length : at) - 1;
     }
     const { place, key } = all.at(at % all.length);
@@ -135,7 +148,8 @@ export function commandsFor(view, on) {
     if (!wanted) return;
     const found = view.chosenMention;
     if (found && view.readonly) return refuse();
-    if (found) return change(found.place, found.mention, { ...plain(found.mention), label: wanted });
+    if (found)
+      return change(found.place, found.mention, { ...plain(found.mention), label: wanted });
     if (view.selection.editing) return say("Press Enter to save the words, or Escape first.");
     view.label = index;
     say(`Label ${wanted}`);
@@ -183,71 +197,25 @@ export function commandsFor(view, on) {
 
   const { next, compare } = on;
   return {
-    accept, acceptAll, acceptMention, clear, compare, edit, finish, label, make, makeWith, next,
-    proposal, proposals, redo, refuse, remove, removeMention, reopen, undo,
+    accept,
+    acceptAll,
+    acceptMention,
+    clear,
+    compare,
+    edit,
+    finish,
+    label,
+    make,
+    makeWith,
+    next,
+    proposal,
+    proposals,
+    redo,
+    refuse,
+    remove,
+    removeMention,
+    reopen,
+    undo,
     ...movements(view, refuse),
   };
-}
-
-/** Return the commands that move the cursor, and those that select words with it. */
-function movements(view, refuse) {
-  function go(sentence, word, extend) {
-    const { selection } = view;
-    if (extend && view.readonly) return refuse();
-    if (extend && sentence !== selection.cursor.sentence) return;
-    if (extend) selection.extend(word);
-    else selection.move(sentence, word);
-    view.chosen = null;
-    view.focusCursor();
-    view.paint();
-  }
-
-  function step(direction, extend) {
-    let { sentence, word } = view.selection.cursor;
-    if (!view.cells(sentence).length) return;
-    word += view.runsLeft(sentence, word) ? -direction : direction;
-    const forward = word >= view.cells(sentence).length;
-    if (forward || word < 0) {
-      sentence += forward ? 1 : -1;
-      word = forward ? 0 : view.cells(sentence).length - 1;
-    }
-    if (view.cells(sentence).length) go(sentence, word, extend);
-  }
-
-  /** Go to the nearest word of the line above or below. */
-  function line(direction, extend) {
-    const { sentence, word } = view.selection.cursor;
-    const here = view.cells(sentence)[word]?.getBoundingClientRect();
-    if (!here) return;
-    let best = null;
-    for (const place of extend ? [sentence] : [sentence - 1, sentence, sentence + 1])
-      view.cells(place).forEach((cell, at) => {
-        const box = cell.getBoundingClientRect();
-        const down = (box.top - here.top) * direction;
-        const aside = Math.abs(box.left + box.width / 2 - here.left - here.width / 2);
-        // Words of one line differ by less than this.
-        if (down < 2) return;
-        if (!best || down < best.down - 1 || (down < best.down + 1 && aside < best.aside))
-          best = { place, at, down, aside };
-      });
-    if (best) go(best.place, best.at, extend);
-  }
-
-  function edge(key, extend) {
-    const { sentence } = view.selection.cursor;
-    if (view.cells(sentence).length) go(sentence, key === "Home" ? 0 : view.cells(sentence).length - 1, extend);
-  }
-
-  function toggle() {
-    if (view.readonly) return refuse();
-    const { selection } = view;
-    const { sentence, word } = selection.cursor;
-    if (!view.cells(sentence).length) return;
-    selection.toggle(sentence, word);
-    view.chosen = null;
-    view.focusCursor();
-    view.paint();
-  }
-
-  return { edge, line, step, toggle };
 }

@@ -71,7 +71,8 @@ export class DocumentView {
       this.#signatures[place] = signature;
       this.#redraw(sentence, { ...about, place });
     });
-    if (!count) this.#body.replaceChildren(make("p", { class: "soft" }, "This document has no text."));
+    if (!count)
+      this.#body.replaceChildren(make("p", { class: "soft" }, "This document has no text."));
     drawHeading(this.#heading, shown, this.commands);
     this.paint();
   }
@@ -165,7 +166,8 @@ export class DocumentView {
     if (key === undefined) return drawn.cells[word]?.focus({ preventScroll: true });
     const wanted = this.chosen?.key ?? key;
     const chips = [...drawn.chips.values()];
-    const chip = drawn.chips.get(wanted) ?? drawn.chips.get(key) ?? chips[Math.min(at, chips.length - 1)];
+    const chip =
+      drawn.chips.get(wanted) ?? drawn.chips.get(key) ?? chips[Math.min(at, chips.length - 1)];
     if (chip) chip.querySelector(".chip-main").focus({ preventScroll: true });
     else drawn.cells[this.selection.cursor.word]?.focus({ preventScroll: true });
   }

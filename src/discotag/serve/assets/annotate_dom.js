@@ -16,7 +16,9 @@ export function make(tag, attributes = {}, ...inside) {
     else if (value !== false && value !== null && value !== undefined)
       made.setAttribute(name, value);
   }
-  made.append(...inside.flat().filter((each) => each !== null && each !== undefined && each !== false));
+  made.append(
+    ...inside.flat().filter((each) => each !== null && each !== undefined && each !== false),
+  );
   return made;
 }
 

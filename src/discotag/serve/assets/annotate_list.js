@@ -129,8 +129,12 @@ export class DocumentList {
       make(
         "small",
         {},
-        [counted(each.words, "word"), uncertain && `${each.uncertainty.toFixed(1)} mistakes expected`,
-          each.status !== "untouched" && counted(each.mentions, "mention"), ...people]
+        [
+          counted(each.words, "word"),
+          uncertain && `${each.uncertainty.toFixed(1)} mistakes expected`,
+          each.status !== "untouched" && counted(each.mentions, "mention"),
+          ...people,
+        ]
           .filter(Boolean)
           .join(" · "),
       ),
@@ -142,13 +146,23 @@ export class DocumentList {
 /** Show how many documents are finished, and what the next training waits for. */
 export function showTally(project) {
   const { documents, finished, started, disagreements } = project.counts;
-  const bar = make("progress", { max: Math.max(documents, 1), value: finished, "aria-label": "Finished documents" });
+  const bar = make("progress", {
+    max: Math.max(documents, 1),
+    value: finished,
+    "aria-label": "Finished documents",
+  });
   const more = [
     started > 0 && `${started} started`,
     disagreements > 0 && counted(disagreements, "disagreement"),
   ].filter(Boolean);
   the("tally").replaceChildren(
-    make("p", {}, make("strong", {}, `${finished} of ${documents}`), " finished", more.length ? make("small", {}, ` · ${more.join(" · ")}`) : ""),
+    make(
+      "p",
+      {},
+      make("strong", {}, `${finished} of ${documents}`),
+      " finished",
+      more.length ? make("small", {}, ` · ${more.join(" · ")}`) : "",
+    ),
     bar,
     make("p", { class: "training", id: "training" }, trainingText(project)),
   );
@@ -161,11 +175,15 @@ export function trainingText({ training, model, can_train: canTrain }) {
     : "No model: draw the mentions yourself.";
   if (!training) return used;
   const { state, message, finished_since: since, needed } = training;
-  if (state === "running") return `${used} A new model is being trained${message ? `: ${message}` : "."}`;
+  if (state === "running")
+    return `${used} A new model is being trained${message ? `: ${message}` : "."}`;
   if (state === "failed") return `${used} The last training failed: ${message}`;
   const left = Math.max(needed - since, 0);
-  const next = left > 0
-    ? `Next training after ${left} more finished ${left === 1 ? "document" : "documents"}.`
-    : canTrain ? "The next training is about to start." : "";
+  const next =
+    left > 0
+      ? `Next training after ${left} more finished ${left === 1 ? "document" : "documents"}.`
+      : canTrain
+        ? "The next training is about to start."
+        : "";
   return [used, next].filter(Boolean).join(" ");
 }

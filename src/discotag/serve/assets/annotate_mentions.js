@@ -15,8 +15,7 @@ export function plain(mention) {
 /** Return the words of fragments. */
 export function wordsOf(fragments) {
   const words = new Set();
-  for (const [start, end] of fragments)
-    for (let word = start; word < end; word++) words.add(word);
+  for (const [start, end] of fragments) for (let word = start; word < end; word++) words.add(word);
   return words;
 }
 
@@ -69,7 +68,9 @@ export function redrawn(drawing, before, mentions, labels) {
 
 function freeLane(lanes, fragments) {
   const [start, end] = [fragments[0][0], fragments.at(-1)[1]];
-  let lane = lanes.findIndex((taken) => taken.every(([first, last]) => last <= start || end <= first));
+  let lane = lanes.findIndex((taken) =>
+    taken.every(([first, last]) => last <= start || end <= first),
+  );
   if (lane < 0) lane = lanes.push([]) - 1;
   lanes[lane].push([start, end]);
   return lane;

@@ -16,7 +16,10 @@ const MOST_NOTICES = 5;
  *   does.
  */
 export function notify(text, { kind = "info", stays = kind === "bad", key, action } = {}) {
-  if (key) the("notices").querySelector(`[data-key="${CSS.escape(key)}"]`)?.remove();
+  if (key)
+    the("notices")
+      .querySelector(`[data-key="${CSS.escape(key)}"]`)
+      ?.remove();
   const close = () => notice.remove();
   const notice = make(
     "div",
@@ -38,7 +41,9 @@ export function notify(text, { kind = "info", stays = kind === "bad", key, actio
 
 /** Take back the message with a key, if it is shown. */
 export function retract(key) {
-  the("notices").querySelector(`[data-key="${CSS.escape(key)}"]`)?.remove();
+  the("notices")
+    .querySelector(`[data-key="${CSS.escape(key)}"]`)
+    ?.remove();
 }
 
 /** Say something to screen readers. */
@@ -62,29 +67,38 @@ export function showSaved(waiting, trouble) {
 }
 
 const KEYS = [
-  ["Draw a mention", [
-    [["←", "→", "↑", "↓"], "move over the words"],
-    [["Shift"], "with an arrow: select words"],
-    [["Space"], "select the word, or take it out; so fragments are collected"],
-    [["1", "…", "9"], "choose the label"],
-    [["Enter"], "make the mention"],
-    [["Esc"], "clear the selection"],
-  ]],
-  ["The document", [
-    [["u", "Ctrl Z"], "undo"],
-    [["Shift U", "Ctrl Y"], "redo"],
-    [["f"], "finish it and go to the next"],
-    [["?"], "show these keys"],
-  ]],
-  ["A mention", [
-    [["Tab"], "go to the mentions of the sentence"],
-    [["n", "p"], "next and previous proposal"],
-    [["a"], "accept it and go on to the next proposal"],
-    [["Shift A"], "accept all proposals of the document"],
-    [["x", "Del"], "remove it"],
-    [["e"], "change its words"],
-    [["1", "…", "9"], "change its label"],
-  ]],
+  [
+    "Draw a mention",
+    [
+      [["←", "→", "↑", "↓"], "move over the words"],
+      [["Shift"], "with an arrow: select words"],
+      [["Space"], "select the word, or take it out; so fragments are collected"],
+      [["1", "…", "9"], "choose the label"],
+      [["Enter"], "make the mention"],
+      [["Esc"], "clear the selection"],
+    ],
+  ],
+  [
+    "The document",
+    [
+      [["u", "Ctrl Z"], "undo"],
+      [["Shift U", "Ctrl Y"], "redo"],
+      [["f"], "finish it and go to the next"],
+      [["?"], "show these keys"],
+    ],
+  ],
+  [
+    "A mention",
+    [
+      [["Tab"], "go to the mentions of the sentence"],
+      [["n", "p"], "next and previous proposal"],
+      [["a"], "accept it and go on to the next proposal"],
+      [["Shift A"], "accept all proposals of the document"],
+      [["x", "Del"], "remove it"],
+      [["e"], "change its words"],
+      [["1", "…", "9"], "change its label"],
+    ],
+  ],
 ];
 
 /** Show the keys in a dialog. */
@@ -95,19 +109,32 @@ export function showKeys() {
       "section",
       {},
       make("h3", {}, title),
-      make("dl", {}, rows.flatMap(([keys, what]) => [
-        make("dt", {}, keys.flatMap((key) => [make("kbd", {}, key), " "])),
-        make("dd", {}, what),
-      ])),
+      make(
+        "dl",
+        {},
+        rows.flatMap(([keys, what]) => [
+          make(
+            "dt",
+            {},
+            keys.flatMap((key) => [make("kbd", {}, key), " "]),
+          ),
+          make("dd", {}, what),
+        ]),
+      ),
     ),
   );
-  const mouse = "With the mouse, drag over words; further drags and clicks add fragments. On a " +
+  const mouse =
+    "With the mouse, drag over words; further drags and clicks add fragments. On a " +
     "touch screen, tap words; hold a word to select everything from the last one to it.";
   dialog.replaceChildren(
     make("h2", {}, "Keys"),
     make("div", { class: "groups" }, groups),
     make("p", { class: "soft" }, mouse),
-    make("div", { class: "buttons" }, button("Close", () => dialog.close(), { class: "main" })),
+    make(
+      "div",
+      { class: "buttons" },
+      button("Close", () => dialog.close(), { class: "main" }),
+    ),
   );
   dialog.showModal();
 }

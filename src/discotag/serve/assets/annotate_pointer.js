@@ -28,7 +28,14 @@ export function listenToPointers(root, on) {
     if (!at || event.button !== 0 || !event.isPrimary) return;
     const bar = event.target.closest(".bars i[data-key]");
     const touch = event.pointerType === "touch";
-    press = { ...at, key: bar?.dataset.key, touch, drawing: false, x: event.clientX, y: event.clientY };
+    press = {
+      ...at,
+      key: bar?.dataset.key,
+      touch,
+      drawing: false,
+      x: event.clientX,
+      y: event.clientY,
+    };
     if (touch) press.timer = setTimeout(() => held(press), HOLD_MS);
   });
 

@@ -59,7 +59,7 @@ export class Selection {
     this.cursor = { sentence, word };
   }
 
-  /** Extend the range from the cursor, or the one that has begun, to a word of the same sentence. */
+  /** Extend the range that has begun, or one from the cursor, to a word of the same sentence. */
   extend(word) {
     this.#enter(this.cursor.sentence);
     this.#anchor ??= this.cursor.word;

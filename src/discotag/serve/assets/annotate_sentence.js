@@ -18,7 +18,10 @@ export function drawSentence(sentence, about, on) {
   const { words, cells, bars } = drawWithBars(sentence);
   makeSelectable(words, cells, sentence, about);
   const chips = new Map();
-  const list = make("ul", { class: "chips", "aria-label": `Mentions of sentence ${about.place + 1}` });
+  const list = make("ul", {
+    class: "chips",
+    "aria-label": `Mentions of sentence ${about.place + 1}`,
+  });
   sentence.mentions.forEach((mention, at) => {
     const item = drawChip(sentence, mention, at, about, on);
     chips.set(keyOf(mention), item);
@@ -66,7 +69,9 @@ function makeSelectable(words, cells, sentence, about) {
   const within = sentence.words.map(() => []);
   sentence.mentions.forEach((mention, at) => {
     for (const word of wordsOf(mention.fragments))
-      within[word].push(`${mention.label} ${at + 1}${mention.status === "proposed" ? " proposed" : ""}`);
+      within[word].push(
+        `${mention.label} ${at + 1}${mention.status === "proposed" ? " proposed" : ""}`,
+      );
   });
   cells.forEach((cell, word) => {
     cell.setAttribute("role", "option");
@@ -82,7 +87,8 @@ function drawChip(sentence, mention, at, about, on) {
   const proposed = mention.status === "proposed";
   const wrong = sentence.problems.some((problem) => problem.mentions.includes(at));
   const text = textOf(sentence.drawing, mention.fragments);
-  const score = proposed && typeof mention.score === "number" ? `${Math.round(mention.score * 100)}%` : "";
+  const score =
+    proposed && typeof mention.score === "number" ? `${Math.round(mention.score * 100)}%` : "";
   const colour = sentence.drawing.mentions[at][4];
   const kind = [proposed && "proposed", wrong && "wrong", mention.waiting && "waiting"];
   const state = [
@@ -112,7 +118,10 @@ function drawChip(sentence, mention, at, about, on) {
       ];
   return make(
     "li",
-    { class: ["chip", `c${colour}`, ...kind].filter(Boolean).join(" "), "data-key": keyOf(mention) },
+    {
+      class: ["chip", `c${colour}`, ...kind].filter(Boolean).join(" "),
+      "data-key": keyOf(mention),
+    },
     choose,
     tools,
   );
@@ -120,7 +129,12 @@ function drawChip(sentence, mention, at, about, on) {
 
 /** Make a small button that the Tab key passes over: keys do the same from the mention itself. */
 function tool(sign, label, kind, onclick) {
-  return button(sign, onclick, { class: `tool ${kind}`, "aria-label": label, title: label, tabindex: -1 });
+  return button(sign, onclick, {
+    class: `tool ${kind}`,
+    "aria-label": label,
+    title: label,
+    tabindex: -1,
+  });
 }
 
 function drawProblems(sentence, about, on) {

@@ -25,9 +25,10 @@ export class Session {
 
   /**
    * @param {{blank: function, show: function, finished: function, listChanged: function,
-   *   compare: function}} on `blank()` while another document is loaded; `show(state)` whenever there is something new to show; `finished(number)` when the server has
-   *   finished a document; `listChanged()` when the list of documents may be different;
-   *   `compare(number)` when the person wants to see the versions.
+   *   compare: function}} on `blank()` while another document is loaded; `show(state)` whenever
+   *   there is something new to show; `finished(number)` when the server has finished a document;
+   *   `listChanged()` when the list of documents may be different; `compare(number)` when the
+   *   person wants to see the versions.
    */
   constructor(on) {
     this.#on = on;
@@ -61,7 +62,10 @@ export class Session {
     }
     const opened = ++this.#opened;
     this.#number = number;
-    const state = await this.patiently(() => this.#load(number), () => opened === this.#opened);
+    const state = await this.patiently(
+      () => this.#load(number),
+      () => opened === this.#opened,
+    );
     if (opened !== this.#opened) return false;
     this.#take(state);
     return true;
@@ -120,9 +124,11 @@ export class Session {
     if (this.state?.number !== state.number) return;
     this.#announce(news);
     const moved = news.revision > this.state.revision;
-    const proposed = news.model_version !== this.state.model_version && this.state.mine === "untouched";
+    const proposed =
+      news.model_version !== this.state.model_version && this.state.mine === "untouched";
     if ((moved || proposed) && !this.waiting) await this.#reload(moved);
-    else Object.assign(this.state, pick(news, ["holders", "versions", "disagreement", "finished_by"]));
+    else
+      Object.assign(this.state, pick(news, ["holders", "versions", "disagreement", "finished_by"]));
     this.#showWaiting();
   }
 
@@ -135,24 +141,39 @@ export class Session {
     const state = await this.#load(number);
     if (this.state?.number !== number || this.waiting || state.revision < revision) return;
     if (moved)
-      notify("Another window of yours changed this document. This is how it is now.", { key: "moved", stays: true });
+      notify("Another window of yours changed this document. This is how it is now.", {
+        key: "moved",
+        stays: true,
+      });
     this.#take(state);
   }
 
   #announce({ holders, versions, disagreement, finished_by: finishers = [] }) {
     const before = this.state;
-    const finished = finishers.filter((name) => !before.finished_by?.includes(name) && name !== this.annotator);
+    const finished = finishers.filter(
+      (name) => !before.finished_by?.includes(name) && name !== this.annotator,
+    );
     const came = holders.filter((name) => !before.holders.includes(name));
     const left = before.holders.filter((name) => !holders.includes(name));
-    const wrote = versions.filter((name) => !before.versions.includes(name) && name !== this.annotator);
+    const wrote = versions.filter(
+      (name) => !before.versions.includes(name) && name !== this.annotator,
+    );
     if (came.length)
-      notify(`${listed(came)} opened this document too. Each of you has a version of your own; nothing is overwritten.`, { key: "came" });
+      notify(
+        `${listed(came)} opened this document too. Each of you has a version of your own; ` +
+          "nothing is overwritten.",
+        { key: "came" },
+      );
     if (left.length) notify(`${listed(left)} left this document.`, { key: "left" });
-    if (finished.length) notify(`${listed(finished)} finished this document.`, { key: "wrote", stays: true });
-    else if (wrote.length) notify(`${listed(wrote)} made a version of this document.`, { key: "wrote" });
+    if (finished.length)
+      notify(`${listed(finished)} finished this document.`, { key: "wrote", stays: true });
+    else if (wrote.length)
+      notify(`${listed(wrote)} made a version of this document.`, { key: "wrote" });
     if (disagreement && !before.disagreement)
       notify("There are finished versions of this document that differ.", {
-        key: "differ", stays: true, action: ["Compare", () => this.#on.compare(before.number)],
+        key: "differ",
+        stays: true,
+        action: ["Compare", () => this.#on.compare(before.number)],
       });
     if (came.length + left.length + wrote.length + finished.length) this.#on.listChanged();
   }
@@ -177,7 +198,11 @@ export class Session {
       this.#take(state);
       // A repeated action was moved by the answer that was lost.
       if (moved && !repeated)
-        notify("Another window of yours changed this document too. Your change is applied to what is there now.", { key: "moved", stays: true });
+        notify(
+          "Another window of yours changed this document too. Your change is applied to what is " +
+            "there now.",
+          { key: "moved", stays: true },
+        );
     }
     if (action.kind === "finish") this.#on.finished(action.number);
     if (["finish", "reopen"].includes(action.kind) || state.revision <= 1) this.#on.listChanged();
@@ -201,9 +226,17 @@ export class Session {
     this.#told = told;
     retract("away");
     if (told === "token")
-      notify("The server needs a token.", { key: "away", stays: true, action: ["Enter the token", () => this.#enterToken()] });
+      notify("The server needs a token.", {
+        key: "away",
+        stays: true,
+        action: ["Enter the token", () => this.#enterToken()],
+      });
     else if (told)
-      notify("The server does not answer. Go on: what you do is kept in this tab and sent when it is back. Do not close the tab.", { key: "away", stays: true });
+      notify(
+        "The server does not answer. Go on: what you do is kept in this tab and sent when it is " +
+          "back. Do not close the tab.",
+        { key: "away", stays: true },
+      );
   }
 
   async #enterToken() {
