@@ -184,6 +184,8 @@ def test_two_people_who_agree(client):
         client.act(1, "finish", name)
     state = client.state(1)
     assert (state["status"], state["versions"]) == ("finished", ["Ann", "Ben"])
+    signs = client.ok("POST", "/api/documents/1/presence", json={"annotator": "Ann"})
+    assert signs["finished_by"] == state["finished_by"] == ["Ann", "Ben"]
     assert client.ok("GET", "/api/documents/1/versions")["differences"] == []
 
 

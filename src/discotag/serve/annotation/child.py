@@ -34,7 +34,8 @@ def main() -> None:
 
 
 def _watch() -> None:
-    while sys.stdin.buffer.read(1 << 10):
+    # Not sys.stdin: a thread that waits in it would be in the way when the interpreter ends.
+    while os.read(0, 1 << 10):
         pass
     os._exit(1)
 

@@ -59,7 +59,7 @@ class Seen:
         status: The status of the document.
         model: The version of the model that made the proposals, or None.
         versions: The annotators who have a version.
-        touched: Whether this annotator has one.
+        finished_by: Those of them who have finished it.
     """
 
     version: Version
@@ -69,7 +69,12 @@ class Seen:
     status: DocumentStatus
     model: int | None
     versions: tuple[str, ...]
-    touched: bool
+    finished_by: tuple[str, ...]
+
+    @property
+    def touched(self) -> bool:
+        """Whether this annotator has a version."""
+        return self.annotator in self.versions
 
 
 class ConflictError(ServiceError):
@@ -276,8 +281,10 @@ class Desk:
         if row is None:
             raise no_document()
         name, status, model = row
-        names = tuple(each.annotator for each in records.versions_of(db, number))
-        return Seen(version, annotator, number, name, status, model, names, annotator in names)
+        kept = records.versions_of(db, number)
+        names = tuple(each.annotator for each in kept)
+        finished = tuple(each.annotator for each in kept if each.finished)
+        return Seen(version, annotator, number, name, status, model, names, finished)
 
 
 def check_annotator(db: sqlite3.Connection, annotator: str) -> None:

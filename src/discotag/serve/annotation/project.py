@@ -168,6 +168,7 @@ class Project:
             "holders": self.presence.holders(number, besides=annotator),
             "revision": mine,
             "versions": [each.annotator for each in kept],
+            "finished_by": [each.annotator for each in kept if each.finished],
             "disagreement": status == "disagreement",
             "model_version": model,
         }

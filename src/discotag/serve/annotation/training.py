@@ -118,7 +118,7 @@ class Trainer:
         if self._asked.is_set():
             state = "running"
         if state == "running" and self._log is not None:
-            message = last_line(self._log) or message
+            message = last_line(self._log, beginning="seed") or message
         return {
             "state": state,
             "message": message,
@@ -192,7 +192,8 @@ class Trainer:
             ).fetchone()
         folder = self._folder(number)
         self._log = folder / "log.txt"
-        status = self._train(folder)
+        # A run that ended just before the project was closed is not run again.
+        status = 0 if (folder / "run" / "figures.json").exists() else self._train(folder)
         if status is None:  # the project is closed
             return
         inside = f"{folder.name}/run/model"
@@ -287,15 +288,16 @@ def check_installed() -> None:
         raise DiscotagError(f"training needs {', '.join(missing)}: pip install 'discotag[train]'")
 
 
-def last_line(log: Path) -> str:
-    """Return the last line of a log that is not empty."""
+def last_line(log: Path, beginning: str = "") -> str:
+    """Return the last line of a log that is not empty, among those with a beginning."""
     try:
         with log.open("rb") as stream:
             stream.seek(max(0, log.stat().st_size - TAIL))
             lines = stream.read().decode("utf-8", "replace").split("\n")
     except OSError:
         return ""
-    return next((line.strip()[:MOST_LINE] for line in reversed(lines) if line.strip()), "")
+    found = (line.strip() for line in reversed(lines) if line.startswith(beginning))
+    return next((line[:MOST_LINE] for line in found if line), "")
 
 
 def _without_encoder(options: Sequence[str]) -> list[str]:

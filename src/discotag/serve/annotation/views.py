@@ -50,6 +50,7 @@ class Viewer:
             "redo": version.future[-1].name if version.future else None,
             "holders": list(holders),
             "versions": list(seen.versions),
+            "finished_by": list(seen.finished_by),
             "disagreement": seen.status == "disagreement",
             "decided": seen.status == "decided",
             "model_version": seen.model,

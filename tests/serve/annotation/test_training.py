@@ -1,0 +1,168 @@
+"""Training in the background: from finished documents to a model in use."""
+
+import shlex
+
+import pytest
+
+from annotating import Client, project_of, running, served, wait_for, write_texts
+from discotag import load
+from discotag.errors import DiscotagError
+from discotag.serve.annotation import training as training_room
+from discotag.serve.annotation.shares import ONE_IN
+from discotag.serve.annotation.training import TrainingPlan, last_line
+from learnable import learnable_encoder
+
+TEXTS = {
+    f"post-{number}": text
+    for number, text in enumerate(
+        [
+            "i had no sleep",
+            "my knees hurt",
+            "my arms hurt",
+            "my shoulders hurt",
+            "the sleep was in my arms",
+            "i had no pain",
+        ]
+    )
+}
+QUICK = "--num-train-epochs 2 --learning-rate 5e-3 --batch-size 2 --dropout 0 --fold 0"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write_texts(tmp_path / "posts", TEXTS)
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory):
+    return learnable_encoder(tmp_path_factory.mktemp("encoder") / "encoder")
+
+
+def plan(encoder, *, after=3, more=""):
+    return TrainingPlan(after, tuple(shlex.split(f"{QUICK} --encoder {encoder} {more}")))
+
+
+def annotate(client, *numbers):
+    for number in numbers:
+        words = client.state(number)["sentences"][0]["words"]
+        client.add(number, (len(words) - 2, len(words)))
+        client.act(number, "finish")
+
+
+def ended(client, state="done"):
+    def holds():
+        training = client.ok("GET", "/api/project")["training"]
+        assert training["state"] in ("waiting", "running", state), training
+        return training["state"] == state
+
+    wait_for(holds, 120)
+    return client.ok("GET", "/api/project")
+
+
+def test_train_and_reload_without_stopping(folder, encoder):
+    settings = {"labels": ("ADR",), "training": plan(encoder)}
+    with project_of(folder, **settings) as project, served(project) as client:
+        client.enter("Ann", "Ben")
+        before = client.ok("GET", "/api/project")
+        assert (before["model"], before["can_train"]) == (None, True)
+        waiting = {"state": "waiting", "message": "", "finished_since": 0, "needed": 3}
+        assert before["training"] == waiting
+        answer = client.post("/api/training", json={})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (409, "too_little")
+        annotate(client, 1, 2)
+        client.add(4, (0, 1), annotator="Ben")  # touched: it keeps its proposals, none
+        annotate(client, 3)
+        after = ended(client)
+        assert after["model"]["version"] == 1
+        assert after["training"]["finished_since"] == 0
+        assert after["training"]["message"] == "version 1 of the model is in use"
+        wait_for(lambda: client.state(5)["model_version"] == 1)
+        touched = client.state(4, "Ben")
+        assert (touched["model_version"], touched["revision"]) == (None, 1)
+        folder_of_models = folder.with_name("posts.journal.models")
+        first = folder_of_models / "training-1" / "run" / "model"
+        assert load(first).scheme.labels == ("ADR",)
+
+        annotate(client, 6)
+        client.ok("POST", "/api/training", json={})  # before enough is finished
+        again = client.post("/api/training", json={})
+        assert (again.status_code, again.json()["error"]["code"]) == (409, "training_runs")
+        wait_for(lambda: client.ok("GET", "/api/project")["model"]["version"] == 2, 120)
+        wait_for(lambda: client.state(5)["model_version"] == 2)
+        card = (folder_of_models / "training-2" / "run" / "model" / "README.md").read_text()
+        assert "Training began with the weights of `model`" in card  # of version 1
+        assert first.is_dir()  # versions are kept
+    with project_of(folder, labels=("ADR",)) as project:  # the last model is loaded again
+        assert project.proposer.model.version == 2
+
+
+def test_a_failed_training_says_why_and_can_be_tried_again(folder, encoder):
+    settings = {"labels": ("ADR",), "training": plan(encoder, after=2, more="--no-such-option")}
+    with project_of(folder, **settings) as project, served(project) as client:
+        client.enter("Ann")
+        annotate(client, 2, 3)
+        failed = ended(client, "failed")["training"]
+        assert "training failed: discotag: No such option: --no-such-option" in failed["message"]
+        assert "training-1/log.txt" in failed["message"]
+        assert failed["finished_since"] == 0  # it does not try again by itself
+        client.ok("POST", "/api/training", json={})
+        wait_for(lambda: "training-2" in client.ok("GET", "/api/project")["training"]["message"])
+
+
+def test_a_training_continues_after_a_kill(folder, encoder):
+    options = ("--no-model", "--labels", "ADR", "--train", "--train-after", 2, "--train-options")
+    more = f"{QUICK} --encoder {encoder}"
+    with running(folder, *options, more) as server:
+        with Client(base_url=server.url, timeout=60) as client:
+            client.enter("Ann")
+            annotate(client, 2, 3)
+            wait_for(lambda: client.ok("GET", "/api/project")["training"]["state"] == "running")
+        server.kill()
+    with running(folder, *options, more) as server, Client(base_url=server.url) as client:
+        assert ended(client)["model"]["version"] == 1
+        assert client.state(2)["finished"]
+
+
+def test_shares_are_kept(folder, encoder):
+    with project_of(folder, labels=("ADR",)) as project, served(project) as client:
+        client.enter("Ann")
+
+        def shares():
+            with project.journal.writing() as db:
+                training_room.share_documents(db)
+                return dict(db.execute("SELECT document, share FROM shares"))
+
+        annotate(client, 1, 2, 3)
+        first = shares()
+        assert sorted(first.values()) == ["dev", "train", "train"]
+        annotate(client, 4, 5, 6)
+        second = shares()
+        assert first.items() <= second.items()
+        assert sorted(second.values()).count("dev") == 2 == -(-6 // ONE_IN)
+
+
+def test_what_training_needs(folder, monkeypatch):
+    def refuses(said):
+        with (
+            pytest.raises(DiscotagError, match=said),
+            project_of(folder, training=TrainingPlan()),
+        ):
+            pass
+
+    refuses("needs an encoder to begin with")
+    monkeypatch.setattr(training_room, "find_spec", lambda name: None if name == "torch" else 1)
+    refuses(r"training needs torch: pip install 'discotag\[train\]'")
+
+
+def test_training_is_off_unless_asked_for(folder):
+    with project_of(folder) as project, served(project) as client:
+        answer = client.post("/api/training", json={})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (409, "no_training")
+        assert client.ok("GET", "/api/project")["training"] is None
+
+
+def test_the_last_line_of_a_log(tmp_path):
+    log = tmp_path / "log.txt"
+    assert last_line(log) == ""
+    log.write_bytes(b"seed 1: epoch 1\nseed 1: epoch 2\n\xff\xfe\n\n")
+    assert last_line(log, beginning="seed") == "seed 1: epoch 2"
