@@ -15,7 +15,7 @@ Each training is a process. Its results are written to RUNS as soon as it is fin
 trainings are not repeated; one that fails or is stopped leaves a log. `--only` selects trainings by
 a regular expression on names such as craft-cl.mpnet.best.1. After `--limit` seconds, those that
 still run are stopped. At the end, or with `--jobs 0` at once, all of RUNS is summarised: tables,
-`results/accuracy.json` and a plot.
+`results/accuracy.json` and a plot. `--add` keeps the systems of the file that are not in RUNS.
 
 A training has two files in RUNS. NAME.json has
 
@@ -66,7 +66,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from accuracy_jobs import Encoder, Job, plan_jobs
-from accuracy_summary import PARTS, load, plot, report, summarise
+from accuracy_summary import PARTS, load, merge, plot, report, summarise
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "accuracy.json"
@@ -177,6 +177,7 @@ def main() -> None:
     parser.add_argument(
         "--markdown", action="store_true", help="print the table as docs/accuracy.md has it"
     )
+    parser.add_argument("--add", action="store_true", help="keep other systems of the summary")
     parser.add_argument("--out", type=Path, default=RESULTS, help="file of the summary")
     options = parser.parse_args()
     options.runs.mkdir(parents=True, exist_ok=True)
@@ -187,6 +188,8 @@ def main() -> None:
     if not load(options.runs):
         sys.exit(f"{options.runs}: no training is finished")
     summary = summarise(options.runs)
+    if options.add:
+        summary = merge(json.loads(options.out.read_text(encoding="utf-8")), summary)
     options.out.write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     if find_spec("matplotlib"):
         plot(summary, options.out.with_suffix(".png"))

@@ -57,6 +57,7 @@ class Variant:
         grid: Whether this is the grid model of `grid_model.py`. It is trained on the sentences that
             `best` is trained on.
         published: Whether the learning rate is the published one, not the one of the encoder.
+        fold: Whether a grid model is trained on the folded sentences of `best`, too.
     """
 
     title: str
@@ -64,6 +65,7 @@ class Variant:
     preset: str = "best"
     grid: bool = False
     published: bool = False
+    fold: bool = True
 
 
 TWO_SLOTS: Final = {"slots": 2, "gap_mentions": False}
@@ -91,6 +93,7 @@ VARIANTS: Final = {
     "head_3e-3": Variant("best, head's rate 3e-3", {"head_learning_rate": 3e-3}),
     "epochs_20": Variant("best, twice the epochs", {"num_train_epochs": 20}),
     "batch_16": Variant("best, batches of 16", {"batch_size": 16}),
+    "grid_no_fold": Variant("grid model, no folding", grid=True, published=True, fold=False),
     "grid_3e-5": Variant("grid model, encoder's rate 3e-5", {"learning_rate": 3e-5}, grid=True),
 }
 
@@ -196,7 +199,9 @@ def settings_of(job: Job, encoder: Encoder, epochs: int | None = None) -> Settin
         SettingsError: The variant has a setting that discotag does not have.
     """
     variant, corpus = VARIANTS[job.variant], CORPORA[job.corpus]
-    changes = {} if variant.grid else dict(variant.settings)
+    changes = dict(variant.settings)
+    if variant.grid:
+        changes = {} if variant.fold else dict(NO_FOLDING)
     unknown = sorted(set(changes) - set(describe()))
     if unknown:
         raise SettingsError(

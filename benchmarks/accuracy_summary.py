@@ -55,18 +55,37 @@ def summarise(runs: Path) -> Summary:
     }
 
 
+def merge(before: Summary, after: Summary) -> Summary:
+    """Return a summary with the systems of both; those that are in both are taken from `after`.
+
+    Systems of different summaries are not compared with each other, since that needs the
+    predictions of both.
+    """
+    systems = before["systems"] | after["systems"]
+    ordered = sorted(systems, key=lambda name: _places(systems[name]))
+    settings = before["settings"] | after["settings"]
+    return after | {
+        "device": sorted({*before["device"], *after["device"]}),
+        "settings": {name: settings[name] for name in ordered},
+        "systems": {name: systems[name] for name in ordered},
+    }
+
+
 def _order(run: Run) -> tuple[Any, ...]:
-    """Return a key that sorts trainings as tables list them; unknown variants come last."""
-    job = Job(**run["job"])
-    places = [
+    """Return a key that sorts trainings as tables list them."""
+    return *_places(run["job"]), run["job"]["seed"]
+
+
+def _places(system: dict[str, Any]) -> tuple[Any, ...]:
+    """Return a key that sorts systems as tables list them; unknown variants come last."""
+    return tuple(
         (list(known).index(name) if name in known else len(known), name)
         for name, known in (
-            (job.corpus, CORPORA),
-            (job.encoder, ENCODERS),
-            (job.variant, VARIANTS),
+            (system["corpus"], CORPORA),
+            (system["encoder"], ENCODERS),
+            (system["variant"], VARIANTS),
         )
-    ]
-    return *places, job.seed
+    )
 
 
 def _system(

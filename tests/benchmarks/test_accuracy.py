@@ -177,6 +177,7 @@ def test_settings_of_variants():
     best = Settings(**given, labels=("ADR",))
     assert settings("best") == best
     assert settings("grid") == best
+    assert settings("grid_no_fold") == replace(best, fold=0.0)
     plain = settings("plain")
     assert (plain.slots, plain.gap_mentions, plain.mention_scorer) == (2, False, 0)
     assert (plain.discontinuous_weight, plain.dropout) == (1.0, best.dropout)
@@ -191,7 +192,8 @@ def test_settings_of_variants():
 @pytest.mark.parametrize("variant", list(accuracy_jobs.VARIANTS))
 def test_variants_differ_from_best(variant):
     settings = settings_of(Job("psytar", "mpnet", variant, 1), MPNET)
-    same = accuracy_jobs.VARIANTS[variant].grid or variant == "best"
+    chosen = accuracy_jobs.VARIANTS[variant]
+    same = (chosen.grid and chosen.fold) or variant == "best"
     assert same == (settings == settings_of(JOB, MPNET))
 
 
@@ -272,6 +274,23 @@ def test_summary_of_runs_from_elsewhere(tmp_path, capsys, monkeypatch):
     ]
     assert lines[3].startswith("| MPNet | best | 100.0* (100.0–100.0) |")
     assert any(line.startswith("| PsyTAR ADR | MPNet | idea | best | -") for line in lines)
+
+
+def test_systems_can_be_added_to_a_summary(tmp_path, capsys, monkeypatch):
+    gold = [[ARM, BOTH], [LEG], [ARM], [BOTH], []] * 8
+    out = tmp_path / "summary"
+    for folder, systems in (("first", {"plain": gold, "idea": gold}), ("second", {"best": gold})):
+        (tmp_path / folder).mkdir()
+        for variant, found in systems.items():
+            write_run(tmp_path / folder, variant, 1, found, gold)
+        more = {"add": True} if out.exists() else {}
+        call(monkeypatch, runs=tmp_path / folder, jobs=0, out=out, **more)
+    summary = json.loads(out.read_text())
+    assert [each["variant"] for each in summary["systems"].values()] == ["best", "plain", "idea"]
+    assert list(summary["settings"]) == list(summary["systems"])
+    best, _, idea = summary["systems"].values()
+    assert not best["test"]["all"]["against"]
+    assert list(idea["test"]["all"]["against"]) == ["plain"]
 
 
 def test_nothing_to_summarise(tmp_path, monkeypatch):
