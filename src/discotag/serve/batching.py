@@ -137,7 +137,7 @@ class Scheduler:
         self._on_batch = on_batch
         self._on_restart = on_restart
         self._queue: deque[_Job] = deque()
-        self._idle: deque[asyncio.Future[None]] = deque()
+        self._idle: dict[Engine, asyncio.Future[None]] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._arrived = 0
         self.waiting = 0
@@ -150,7 +150,7 @@ class Scheduler:
             DiscotagError: A model cannot be loaded.
         """
         try:
-            await asyncio.gather(*(each.start() for each in self._engines))
+            await asyncio.gather(*(self._start(each) for each in self._engines))
         except BaseException:
             await self.stop()
             raise
@@ -193,24 +193,28 @@ class Scheduler:
             self.waiting -= words
         return job.found
 
-    def _wake(self) -> None:
-        """Tell an idle engine that there is work."""
-        while self._idle:
-            idle = self._idle.popleft()
-            if not idle.done():
-                idle.set_result(None)
-                return
+    async def _start(self, engine: Engine) -> None:
+        await engine.start(lambda: self._wake(engine))
+
+    def _wake(self, engine: Engine | None = None) -> None:
+        """Tell an idle engine that there is work, or a certain one that it has ended."""
+        if engine is None and self._idle:
+            engine = next(iter(self._idle))
+        idle = None if engine is None else self._idle.pop(engine, None)
+        if idle is not None and not idle.done():
+            idle.set_result(None)
 
     async def _serve(self, engine: Engine) -> None:
-        """Give batches to an engine until the service ends."""
+        """Give batches to an engine until the service ends; replace it if it dies."""
         begun, wait = monotonic(), 0.0
         while True:
-            batch = await self._next_batch()
+            batch: list[_Slice] = []
             try:
+                batch = await self._next_batch(engine)
                 await self._tag(engine, batch)
             except EngineDied:
+                logger.warning("an engine has ended; it is replaced")
                 self._try_again(batch)
-                self.alive -= 1
                 quick = monotonic() - begun < SHORTEST_LIFE
                 wait = min(MOST_WAIT, max(1.0, 2 * wait)) if quick else 0.0
                 await self._replace(engine, wait)
@@ -221,10 +225,12 @@ class Scheduler:
 
     async def _replace(self, engine: Engine, wait: float) -> None:
         """Start an engine that has ended; wait longer each time that this fails."""
+        self.alive -= 1
+        await engine.stop()
         while True:
             await asyncio.sleep(wait)
             try:
-                await engine.start()
+                await self._start(engine)
             except Exception as error:  # whatever it is, the next attempt may succeed
                 logger.warning("an engine cannot be started: %s", type(error).__name__)
                 await engine.stop()
@@ -234,11 +240,18 @@ class Scheduler:
             self._on_restart()
             return
 
-    async def _next_batch(self) -> list[_Slice]:
+    async def _next_batch(self, engine: Engine) -> list[_Slice]:
+        """Wait until there is work for an engine, and take a batch of it.
+
+        Raises:
+            EngineDied: The engine ended meanwhile.
+        """
         while not self._queue:
-            idle = asyncio.get_running_loop().create_future()
-            self._idle.append(idle)
+            idle = self._idle[engine] = asyncio.get_running_loop().create_future()
             await idle
+            if not engine.runs:
+                self._wake()  # another engine has to do what this one was woken for
+                raise EngineDied
             await self._settle()
         batch = self._take()
         if self._queue:

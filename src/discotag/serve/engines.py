@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,12 +20,14 @@ import discotag
 from discotag.errors import DiscotagError
 from discotag.serve.engine import LENGTH, packed
 
-logger = logging.getLogger("discotag.serve")
-
 COMMAND: Final = "from discotag.serve.engine import main; main()"
 
 START_SECONDS: Final = 300.0
 """The seconds that an engine has to load its models; large ones on slow disks take minutes."""
+
+BATCH_SECONDS: Final = 120.0
+"""The seconds after which an engine that does not answer is replaced; a batch takes a second, or
+some if a sentence has thousands of words."""
 
 PATIENCE: Final = 5.0
 """The seconds that an engine has to end by itself."""
@@ -66,22 +67,24 @@ class Engine:
     Args:
         sources: The models.
         threads: The threads of onnxruntime in this process.
-        seconds: The most seconds for a batch.
     """
 
-    def __init__(self, sources: Sequence[Source], threads: int, seconds: float) -> None:
+    def __init__(self, sources: Sequence[Source], threads: int) -> None:
         self._sources = sources
         self._threads = threads
-        self._seconds = seconds
         self._process: asyncio.subprocess.Process | None = None
+        self._watching: asyncio.Task[None] | None = None
 
     @property
-    def pid(self) -> int | None:
-        """The id of the process, while it runs."""
-        return None if self._process is None else self._process.pid
+    def runs(self) -> bool:
+        """Whether the process runs."""
+        return self._process is not None and self._process.returncode is None
 
-    async def start(self) -> None:
+    async def start(self, on_exit: Callable[[], None] = lambda: None) -> None:
         """Start the process and load the models.
+
+        Args:
+            on_exit: Called when the process has ended, for whatever reason.
 
         Raises:
             DiscotagError: A model cannot be loaded.
@@ -103,6 +106,7 @@ class Engine:
             await self._ask({"models": models}, START_SECONDS)
         except BatchFailed as error:
             raise DiscotagError(str(error)) from None
+        self._watching = asyncio.create_task(_watch(self._process, on_exit))
 
     async def tag(self, task: Sequence[Any], sentences: Sequence[Sequence[str]]) -> list[Any]:
         """Return what is found in sentences; see `discotag.serve.engine`.
@@ -111,13 +115,15 @@ class Engine:
             EngineDied: The process ended, or did not answer in time.
             BatchFailed: The sentences cannot be tagged.
         """
-        answer = await self._ask({"task": task, "sentences": sentences}, self._seconds)
+        answer = await self._ask({"task": task, "sentences": sentences}, BATCH_SECONDS)
         found: list[Any] = answer["found"]
         return found
 
     async def stop(self) -> None:
         """End the process, if it has not ended yet."""
         process, self._process = self._process, None
+        if self._watching is not None:
+            self._watching.cancel()
         if process is None:
             return
         assert process.stdin is not None
@@ -140,23 +146,19 @@ class Engine:
                 process.stdin.write(packed(message))
                 size = await process.stdout.readexactly(LENGTH)
                 content = await process.stdout.readexactly(int.from_bytes(size, "big"))
-        except (EOFError, OSError, TimeoutError) as error:
-            await self._kill(isinstance(error, TimeoutError))
+        except (EOFError, OSError, TimeoutError):
+            with suppress(ProcessLookupError):
+                process.kill()  # it may hang
             raise EngineDied from None
         answer: dict[str, Any] = json.loads(content)
         if "error" in answer:
             raise BatchFailed(answer["error"])
         return answer
 
-    async def _kill(self, late: bool) -> None:
-        process, self._process = self._process, None
-        if process is None:
-            return
-        with suppress(ProcessLookupError):
-            process.kill()
-        status = await process.wait()
-        reason = "did not answer in time" if late else f"ended with status {status}"
-        logger.warning("an engine %s; it is replaced", reason)
+
+async def _watch(process: asyncio.subprocess.Process, on_exit: Callable[[], None]) -> None:
+    await process.wait()
+    on_exit()
 
 
 def count_cores() -> int:

@@ -137,7 +137,7 @@ def make_service(
     engines, threads = choose_engines(workers, sources[0].device)
     metrics = figures.Metrics()
     scheduler = Scheduler(
-        [Engine(sources, threads, policy.limits.seconds) for _ in range(engines)],
+        [Engine(sources, threads) for _ in range(engines)],
         policy.limits.waiting,
         metrics.count_batch,
         metrics.count_restart,
