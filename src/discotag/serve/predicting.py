@@ -175,7 +175,7 @@ def _add_data(app: FastAPI, service: Service) -> None:
         summary="Find mentions",
         response_model=PredictAnswer,
         responses=ERRORS,
-        openapi_extra=_body(PredictRequest),
+        openapi_extra=_body(PredictRequest, service.models),
     )
     async def predict(request: Request) -> Response:
         """Find the mentions in a text, in several texts, or in sentences of words."""
@@ -198,10 +198,10 @@ def _add_data(app: FastAPI, service: Service) -> None:
             **ERRORS,
             200: {
                 "description": "The file.",
-                "content": {"*/*": {"schema": {"type": "string", "format": "binary"}}},
+                "content": {"*/*": {}},
             },
         },
-        openapi_extra=_body(ExportRequest),
+        openapi_extra=_body(ExportRequest, service.models),
     )
     async def export(request: Request) -> Response:
         """Find mentions as /api/predict does, and return a file in one of several formats."""
@@ -279,8 +279,9 @@ def _add_pages(app: FastAPI) -> None:
         return HTMLResponse(reference_page(app.openapi()))
 
 
-def _body(kind: type[PredictRequest]) -> dict[str, Any]:
+def _body(kind: type[PredictRequest], models: Sequence[ServedModel]) -> dict[str, Any]:
     """Return the description of a body for OpenAPI; routes read it themselves."""
     schema = kind.model_json_schema()
+    schema["properties"]["model"]["anyOf"][0]["enum"] = [each.name for each in models]
     content = {"application/json": {"schema": schema}}
     return {"requestBody": {"required": True, "content": content}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Annotated, Any, Final, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from discotag.corpora import FORMATS
 from discotag.corpora.tables import TABLES
@@ -71,6 +71,12 @@ class PredictRequest(BaseModel):
     )
     tags: bool = Field(False, description="Also return the tag of each word.")
     draw: bool = Field(False, description="Also return what the page draws.")
+
+    @field_validator("alternatives", mode="before")
+    @classmethod
+    def _take_whole_number(cls, value: object) -> object:
+        """Take 3.0 as 3, as JSON Schema does."""
+        return int(value) if isinstance(value, float) and value.is_integer() else value
 
     @model_validator(mode="after")
     def _check_inputs(self) -> Self:
