@@ -10,6 +10,13 @@ from discotag.corpora import write
 from discotag.corpora.checks import check
 from discotag.render import draw_html, draw_svg
 from discotag.render.corpus_page import corpus_page
+from discotag.render.html import json_block
+from discotag.render.html_drawing import (
+    DRAWING_SCRIPT,
+    DRAWING_STYLE,
+    draw_sentence,
+    drawing_data,
+)
 
 HEAD = '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,">'
 
@@ -75,3 +82,32 @@ def test_the_page_of_a_check(visit, tmp_path, device):
     page.locator("[type=search]").blur()
     page.keyboard.press("j")
     assert page.evaluate("document.activeElement.tagName") == "ARTICLE"
+
+
+MIXED = ["He", "wrote", "כאב", "ראש", "2", "ימים", "and", "went", "home", "."]
+BACKWARD = ["כאב", "ראש", "(", "severe", "headache", ")", "אתמול"]
+
+
+@pytest.mark.parametrize("words", [MIXED, BACKWARD])
+def test_words_of_mixed_scripts_are_in_the_order_of_plain_text(visit, tmp_path, words):
+    sentence = Sentence(words, [Mention("ADR", [(2, 4)])])
+    drawn, data = draw_sentence(sentence), json_block(drawing_data(sentence, ["ADR"]))
+    plain = "".join(f"<span>{word}</span> " for word in words)
+    script = f'{DRAWING_SCRIPT}document.getElementById("by-script").append(drawWords(unpacked('
+    script += 'JSON.parse(document.querySelector("script").textContent))));'
+    path = tmp_path / "mixed.html"
+    path.write_text(
+        f"{HEAD}<style>{DRAWING_STYLE}</style>{data}<p dir=auto id=plain>{plain}</p>"
+        f"<div class=discotag id=by-python>{drawn}</div><div class=discotag id=by-script></div>"
+        f"<script>{script}</script>",
+        encoding="utf-8",
+    )
+    page = visit(path)
+
+    def order(selector):
+        lefts = page.eval_on_selector_all(
+            selector, "all => all.map(each => each.getBoundingClientRect().left)"
+        )
+        return sorted(range(len(words)), key=lefts.__getitem__)
+
+    assert order("#by-python .word") == order("#plain span") == order("#by-script .word")

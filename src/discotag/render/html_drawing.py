@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final
 
@@ -21,6 +22,12 @@ from discotag.render.shares import percent
 
 KEPT_TOGETHER: Final = 24
 """The most characters without white space that stay on one line; browsers wrap longer ones."""
+
+RIGHT_TO_LEFT: Final = re.compile(
+    r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
+)
+"""Hebrew, Arabic, Syriac, Thaana, NKo and their neighbours, presentation forms, and the blocks that
+Unicode reserves for further scripts from right to left."""
 
 MOST_SENTENCES: Final = 200
 """The number of sentences of a document that a notebook shows."""
@@ -115,6 +122,28 @@ function spelled(sentence, start, end) {
     text += sentence.words[word] + (sentence.glued.has(word) ? "" : " ");
   return text.trimEnd();
 }
+function directionOf(text) {
+  const letter = text.match(/\\p{L}/u)?.[0];
+  if (!letter) return "";
+  const backward =
+    /[\\u0590-\\u08ff\\ufb1d-\\ufdff\\ufe70-\\ufefc\\u{10800}-\\u{10fff}\\u{1e800}-\\u{1efff}]/u;
+  return backward.test(letter) ? "rtl" : "ltr";
+}
+function orderUnits(drawn) {
+  const units = [...drawn.children], directions = units.map(unit => directionOf(unit.textContent));
+  const base = directions.find(direction => direction);
+  for (let first = 0; first < units.length; first++) {
+    if (!directions[first] || directions[first] === base) continue;
+    let last = first;
+    for (let at = first + 1; at < units.length && directions[at] !== base; at++)
+      if (directions[at]) last = at;
+    const against = element("span", "");
+    against.dir = directions[first];
+    units[first].before(against);
+    against.append(...units.slice(first, last + 1));
+    first = last;
+  }
+}
 function drawWords(sentence, hits) {
   const bars = sentence.words.map(() => []);
   sentence.mentions.forEach((mention, number) => {
@@ -152,6 +181,7 @@ function drawWords(sentence, hits) {
       until = together.get(place); }
     (place < until ? run : drawn).append(cell);
   });
+  orderUnits(drawn);
   return drawn;
 }
 function listMentions(sentence, labels) {
@@ -252,10 +282,15 @@ def draw_words(sentence: Sentence, *, labels: Sequence[str] = ()) -> str:
         + "</span>"
         for word, space, below in zip(sentence.words, spaced, bars, strict=True)
     ]
-    for first, end in _together(sentence.words, spaced):
-        cells[first] = f'<span class="run">{cells[first]}'
-        cells[end - 1] += "</span>"
-    return f'<p class="words" dir="auto">{"".join(cells)}</p>'
+    units: list[tuple[str, str]] = []  # text and markup of what stays together
+    passed = 0
+    for first, end in [*_together(sentence.words, spaced), (len(cells), len(cells))]:
+        units += zip(sentence.words[passed:first], cells[passed:first], strict=True)
+        if first < end:
+            inside = f'<span class="run">{"".join(cells[first:end])}</span>'
+            units.append(("".join(sentence.words[first:end]), inside))
+        passed = end
+    return f'<p class="words" dir="auto">{"".join(_ordered(units))}</p>'
 
 
 def drawing_data(sentence: Sentence, labels: Sequence[str]) -> dict[str, Any]:
@@ -309,6 +344,40 @@ def _bar(segment: Segment, number: int, colour: int) -> str:
     if segment.last:
         kind += " last"
     return f'<i class="{kind} c{colour}"{shown}></i>'
+
+
+def _ordered(units: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Yield the markup of units, with a direction for those that run against the sentence.
+
+    Browsers order letters by script, but each word of a drawing is a box, which counts as a neutral
+    character. So neighbouring units that run against the sentence are put into an element with
+    their direction. Neutral units, such as numbers, join them if they are between two of them.
+
+    Args:
+        units: The text and the markup of each unit.
+    """
+    directions = [_direction(text) for text, _ in units]
+    base = next(filter(None, directions), "")
+    passed = 0
+    while passed < len(units):
+        first = last = passed
+        if directions[first] and directions[first] != base:
+            at = first + 1
+            while at < len(units) and directions[at] != base:
+                last = at if directions[at] else last
+                at += 1
+        markup = "".join(each for _, each in units[first : last + 1])
+        turned = directions[first] not in ("", base)
+        yield f'<span dir="{directions[first]}">{markup}</span>' if turned else markup
+        passed = last + 1
+
+
+def _direction(text: str) -> str:
+    """Return the direction of the first letter: `ltr`, `rtl`, or nothing if there is none."""
+    letter = next(filter(str.isalpha, text), None)
+    if letter is None:
+        return ""
+    return "rtl" if RIGHT_TO_LEFT.match(letter) else "ltr"
 
 
 def _together(words: Sequence[str], spaced: Sequence[bool]) -> Iterator[Fragment]:

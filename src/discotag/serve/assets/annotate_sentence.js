@@ -2,7 +2,6 @@
 
 import { button, make } from "./annotate_dom.js";
 import { keyOf, textOf, wordsOf } from "./annotate_mentions.js";
-import { orderWords } from "./directions.js";
 
 /**
  * Draw a sentence.
@@ -45,7 +44,6 @@ export function drawSentence(sentence, about, on) {
 export function drawWithBars(sentence) {
   const drawing = window.unpacked(sentence.drawing);
   const words = window.drawWords(drawing);
-  orderWords(words);
   const wrong = new Set(sentence.problems.flatMap((problem) => problem.mentions));
   const bars = new Map();
   sentence.mentions.forEach((mention, at) => {

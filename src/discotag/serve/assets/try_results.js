@@ -1,6 +1,5 @@
 // From an answer of /api/predict to elements: sentences, their readings and tags, and the table.
 // All text of users becomes text nodes. The drawing functions come from drawing.js.
-import { orderWords } from "./directions.js";
 /* global element, unpacked, spelled, drawWords, listMentions */
 
 /**
@@ -133,7 +132,6 @@ function ofSentence(readings, passed) {
 function drawSentence(drawing, tags, readings, labels, before) {
   const sentence = unpacked(drawing);
   const words = drawWords(sentence);
-  orderWords(words);
   const box = element("article", "sentence", words);
   const mentions = sentence.mentions.map((mention, place) => ({
     ...mention,
