@@ -92,15 +92,19 @@ class Engine:
         """
         package = str(Path(discotag.__file__).parents[1])
         path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
-        self._process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *("-P", "-c", COMMAND),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,  # what libraries print may have texts
-            env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": str(self._threads)},
-            start_new_session=True,  # Ctrl-C in a terminal is not for engines
-        )
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                *("-P", "-c", COMMAND),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,  # what libraries print may have texts
+                env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": str(self._threads)},
+                start_new_session=True,  # Ctrl-C in a terminal is not for engines
+            )
+        except OSError as error:  # no processes or files are left
+            reason = (error.strerror or str(error)).lower()
+            raise DiscotagError(f"an engine cannot be started: {reason}") from None
         models = [(each.name, each.folder, each.runtime, each.device) for each in self._sources]
         try:
             await self._ask({"models": models}, START_SECONDS)
