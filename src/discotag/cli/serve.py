@@ -6,15 +6,18 @@ import os
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
 from discotag.cli.messages import say
 from discotag.cli.options import DeviceOption, RuntimeOption
 from discotag.errors import DiscotagError, InputError
+from discotag.serve.limits import Limits
 
 PORT: Final = 8000
+
+LIMITS: Final = Limits()
 
 NEEDED: Final = ("fastapi", "uvicorn", "httptools", "prometheus_client")
 
@@ -75,35 +78,30 @@ def serve(
     ] = None,
     token_file: TokenFileOption = None,
     allow_host: AllowHostOption = None,
-    max_body: Annotated[
-        int | None, typer.Option(help="The most bytes of a request.", min=1, show_default=False)
-    ] = None,
-    max_texts: Annotated[
-        int | None, typer.Option(help="The most texts of a request.", min=1, show_default=False)
-    ] = None,
-    max_text: Annotated[
-        int | None, typer.Option(help="The most characters of a text.", min=1, show_default=False)
-    ] = None,
-    max_words: Annotated[
-        int | None, typer.Option(help="The most words of a request.", min=1, show_default=False)
-    ] = None,
+    max_body: Annotated[int, typer.Option(help="The most bytes of a request.", min=1)] = (
+        LIMITS.body
+    ),
+    max_texts: Annotated[int, typer.Option(help="The most texts of a request.", min=1)] = (
+        LIMITS.texts
+    ),
+    max_text: Annotated[int, typer.Option(help="The most characters of a text.", min=1)] = (
+        LIMITS.text
+    ),
+    max_words: Annotated[int, typer.Option(help="The most words of a request.", min=1)] = (
+        LIMITS.words
+    ),
     max_waiting: Annotated[
-        int | None,
-        typer.Option(help="The most words that wait to be tagged.", min=1, show_default=False),
-    ] = None,
-    max_requests: Annotated[
-        int | None, typer.Option(help="The most requests at a time.", min=1, show_default=False)
-    ] = None,
+        int, typer.Option(help="The most words that wait to be tagged.", min=1)
+    ] = LIMITS.waiting,
+    max_requests: Annotated[int, typer.Option(help="The most requests at a time.", min=1)] = (
+        LIMITS.requests
+    ),
     max_seconds: Annotated[
-        float | None,
-        typer.Option(help="The most seconds for a request.", min=0.001, show_default=False),
-    ] = None,
+        float, typer.Option(help="The most seconds for a request.", min=0.001)
+    ] = LIMITS.seconds,
     max_body_seconds: Annotated[
-        float | None,
-        typer.Option(
-            help="The seconds that a client has to send a request.", min=0.001, show_default=False
-        ),
-    ] = None,
+        float, typer.Option(help="The seconds that a client has to send a body.", min=0.001)
+    ] = LIMITS.body_seconds,
     runtime: RuntimeOption = None,
     device: DeviceOption = None,
 ) -> None:
@@ -128,24 +126,22 @@ localhost:8000/api/predict
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise DiscotagError(f"serve needs {', '.join(missing)}: pip install 'discotag[serve]'")
-    from discotag.serve.limits import Limits
     from discotag.serve.models import find_models
     from discotag.serve.predicting import make_service
     from discotag.serve.protection import Policy
     from discotag.serve.running import allowed_hosts, run
 
-    given: dict[str, Any] = {
-        "body": max_body,
-        "texts": max_texts,
-        "text": max_text,
-        "words": max_words,
-        "waiting": max_waiting,
-        "requests": max_requests,
-        "seconds": max_seconds,
-        "body_seconds": max_body_seconds,
-    }
-    changed = {name: value for name, value in given.items() if value is not None}
-    limits = replace(Limits(), **changed)
+    limits = replace(
+        LIMITS,
+        body=max_body,
+        texts=max_texts,
+        text=max_text,
+        words=max_words,
+        waiting=max_waiting,
+        requests=max_requests,
+        seconds=max_seconds,
+        body_seconds=max_body_seconds,
+    )
     token = read_token(token_file)
     models = find_models(model or [], runtime=runtime, device=device)
     policy = Policy(token, allowed_hosts(host, allow_host or []), limits)
