@@ -34,6 +34,7 @@ REPORTS = {
     "lost": [WORDS],
     "windows": [WORDS],
     "conflict": [WORDS],
+    "same": [["Nothing", "new"]],
     "two": [WORDS, "It went away .".split()],
     "model": ["I had pain in arms and shoulders .".split()],
     "export": ["The pain I was experiencing around the hipjoints was incredible .".split()],
@@ -99,6 +100,7 @@ def enter(browser):
             contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(SECONDS * 1000)
+        origin = address.partition("/#")[0]
 
         def heard(message):
             if not (lost and LOST.match(message.text)):
@@ -110,11 +112,11 @@ def enter(browser):
             "request",
             lambda request: (
                 None
-                if request.url.startswith((address, f"blob:{address}", "data:"))
+                if request.url.startswith((origin, f"blob:{origin}", "data:"))
                 else wrong.append(request.url)
             ),
         )
-        page.goto(f"{address}/#{NUMBERS[report] if report else ''}{view}")
+        page.goto(address if report is None else f"{address}/#{NUMBERS[report]}{view}")
         page.fill("#name", name)
         page.press("#name", "Enter")
         if not view:
@@ -480,6 +482,17 @@ def test_two_annotators_keep_their_versions_and_decide(server, enter):
     assert fits(phone)
 
 
+def test_a_version_that_others_finish_is_announced(server, enter):
+    ann, ben = enter(server, "Ann", "same"), enter(server, "Ben", "same")
+    clear(ann)
+    clear(ben)
+    ben.keyboard.press("f")
+    until(ben, f"location.hash !== '#{NUMBERS['same']}'")
+    look(ann)
+    ann.locator(".notice", has_text="Ben finished this document").wait_for()
+    assert ann.locator(".notice", has_text="differ").count() == 0
+
+
 def test_two_windows_of_one_annotator(server, enter):
     first = enter(server, "Dan", "windows")
     clear(first)
@@ -579,6 +592,32 @@ def test_light_and_dark_on_phones_and_desks(server, enter, scheme):
             until(page, "document.querySelector('#main > :not([hidden])').children.length")
             assert fits(page), (device, view)
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == backs[scheme]
+
+
+def test_a_token_is_asked_for(tmp_path, enter, browser):
+    token = tmp_path / "token"
+    token.write_text("correct-horse-battery-staple", encoding="utf-8")
+    corpus = write_corpus(tmp_path / "reports.jsonl")
+    with serving(corpus, "--no-model", "--token-file", str(token)) as (_, address):
+        context = browser.new_context()
+        try:
+            page = context.new_page()
+            page.set_default_timeout(SECONDS * 1000)
+            page.goto(address)
+            page.fill("#token", "wrong-horse")
+            page.press("#token", "Enter")
+            page.locator("dialog", has_text="does not accept this token").wait_for()
+            page.fill("#token", token.read_text(encoding="utf-8"))
+            page.press("#token", "Enter")
+            page.fill("#name", "Ann")
+        finally:
+            context.close()
+        page = enter(f"{address}/#token={token.read_text(encoding='utf-8')}", "Ann")
+        assert "token" not in page.url
+        words(page).first.click()
+        page.keyboard.press("Enter")
+        page.locator(".chip").wait_for()
+        saved(page)
 
 
 def test_texts_and_names_are_never_markup(server, enter):
