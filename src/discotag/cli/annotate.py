@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import ExitStack
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,6 +28,7 @@ from discotag.cli.options import (
     Words,
     WordsOption,
     chosen_splitter,
+    counting,
 )
 from discotag.cli.serve import (
     NEEDED,
@@ -211,7 +213,9 @@ def annotate(
         labels=_labels(labels),
         training=training,
     )
-    with open_project(plan) as project:
+    with ExitStack() as stack:
+        with counting("Reading") as progress:
+            project = stack.enter_context(open_project(plan, progress))
         reporter.close(advice="")
         say(_about(project, journal))
         policy = Policy(token, allowed_hosts(host, allow_host or []))

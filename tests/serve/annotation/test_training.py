@@ -8,8 +8,9 @@ from annotating import Client, project_of, running, served, wait_for, write_text
 from discotag import load
 from discotag.errors import DiscotagError
 from discotag.serve.annotation import training as training_room
+from discotag.serve.annotation.child_process import last_line
 from discotag.serve.annotation.shares import ONE_IN
-from discotag.serve.annotation.training import TrainingPlan, last_line
+from discotag.serve.annotation.training import TrainingPlan
 from learnable import learnable_encoder
 
 TEXTS = {
@@ -59,6 +60,12 @@ def ended(client, state="done"):
     return client.ok("GET", "/api/project")
 
 
+def proposer_of(project, number):
+    """Return the version of the model whose proposals a document has."""
+    with project.journal.reading() as db:
+        return project.desk.status(db, number)[1]
+
+
 def test_train_and_reload_without_stopping(folder, encoder):
     settings = {"labels": ("ADR",), "training": plan(encoder)}
     with project_of(folder, **settings) as project, served(project) as client:
@@ -76,7 +83,8 @@ def test_train_and_reload_without_stopping(folder, encoder):
         assert after["model"]["version"] == 1
         assert after["training"]["finished_since"] == 0
         assert after["training"]["message"] == "version 1 of the model is in use"
-        wait_for(lambda: client.state(5)["model_version"] == 1)
+        wait_for(lambda: proposer_of(project, 5) == 1)
+        assert client.state(5)["model_version"] == 1
         touched = client.state(4, "Ben")
         assert (touched["model_version"], touched["revision"]) == (None, 1)
         folder_of_models = folder.with_name("posts.journal.models")
@@ -88,7 +96,9 @@ def test_train_and_reload_without_stopping(folder, encoder):
         again = client.post("/api/training", json={})
         assert (again.status_code, again.json()["error"]["code"]) == (409, "training_runs")
         wait_for(lambda: client.ok("GET", "/api/project")["model"]["version"] == 2, 120)
-        wait_for(lambda: client.state(5)["model_version"] == 2)
+        assert proposer_of(project, 5) == 1  # somebody has it open
+        client.ok("DELETE", "/api/documents/5/presence", params={"annotator": "Ann"})
+        wait_for(lambda: proposer_of(project, 5) == 2)
         card = (folder_of_models / "training-2" / "run" / "model" / "README.md").read_text()
         assert "Training began with the weights of `model`" in card  # of version 1
         assert first.is_dir()  # versions are kept

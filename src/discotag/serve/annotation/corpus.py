@@ -132,6 +132,11 @@ def take_in(
 ) -> Taken:
     """Add the documents of a corpus that the journal does not have.
 
+    Args:
+        journal: The journal.
+        source: The corpus.
+        progress: Called with the number of sentences that have been read.
+
     Raises:
         JournalError: The journal is that of another corpus.
         CorpusError: The corpus cannot be read.
@@ -139,7 +144,7 @@ def take_in(
     with journal.reading() as db:
         known = dict(db.execute("SELECT name, digest FROM documents"))
     before = len(known)
-    new = found = 0
+    new = found = sentences = 0
     changed: str | None = None
     # One transaction: nothing of another corpus gets into the journal.
     with journal.writing() as db:
@@ -152,8 +157,9 @@ def take_in(
                 found += 1
             else:
                 changed = changed or name
+            sentences += len(document.sentences)
             if progress is not None:
-                progress(new + found)
+                progress(sentences)
         if before and not found:
             raise JournalError(
                 f"{journal.path}: is the journal of another corpus than {source.path}; give "

@@ -22,10 +22,11 @@ from discotag.serve.annotation.corpus import (
     default_journal,
     take_in,
 )
-from discotag.serve.annotation.desk import Desk, Seen, check_annotator
+from discotag.serve.annotation.desk import Desk
 from discotag.serve.annotation.exporting import file_name, format_names
 from discotag.serve.annotation.journal import Journal, open_journal
 from discotag.serve.annotation.models import load_model
+from discotag.serve.annotation.orders import Seen, check_annotator
 from discotag.serve.annotation.presence import Presence
 from discotag.serve.annotation.proposals import Model, Proposer
 from discotag.serve.annotation.training import Trainer, TrainingPlan
@@ -180,7 +181,7 @@ def open_project(plan: Plan, progress: Callable[[int], None] | None = None) -> I
 
     Args:
         plan: How to open it.
-        progress: Called with the number of documents that have been read.
+        progress: Called with the number of sentences that have been read.
 
     Raises:
         DiscotagError: The corpus, the journal or the model cannot be used.

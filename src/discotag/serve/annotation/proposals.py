@@ -127,13 +127,16 @@ class Proposer:
                 ("model < ?", [self.model.version]),
             ):
                 rows = db.execute(
-                    "SELECT number, words, text, data FROM documents JOIN texts USING (number) "
+                    "SELECT number, words FROM documents "
                     f"WHERE status = 'untouched' AND {condition} AND number NOT IN ({marks}) "
                     "ORDER BY priority DESC, number LIMIT ?",
                     (*values, *held, BATCH_DOCUMENTS),
-                )
+                ).fetchall()
                 words = 0
-                for number, length, text, data in rows:
+                for number, length in rows:
+                    ((text, data),) = db.execute(
+                        "SELECT text, data FROM texts WHERE number = ?", (number,)
+                    )
                     batch.append((number, document_of(text, data, number)))
                     words += length
                     if words >= BATCH_WORDS:

@@ -13,8 +13,8 @@ from fastapi.responses import StreamingResponse
 
 from discotag.corpora.parsing.problems import CorpusError
 from discotag.serve.annotation import exporting, listing
-from discotag.serve.annotation.desk import ConflictError, check_annotator
 from discotag.serve.annotation.listing import Order, Wanted
+from discotag.serve.annotation.orders import ConflictError, check_annotator
 from discotag.serve.annotation.progress import Progress
 from discotag.serve.annotation.project import Project
 from discotag.serve.annotation.schemas import (

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt, StringConstraints
 from discotag.errors import DiscotagError
 from discotag.mentions import Mention
 from discotag.serve.annotation.actions import Action, Kind
-from discotag.serve.annotation.desk import Order
+from discotag.serve.annotation.orders import Order
 from discotag.serve.errors import ServiceError
 
 MOST_FRAGMENTS: Final = 1000

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from logging import INFO, WARNING
 from pathlib import Path
 from threading import Event, Lock, Thread
 from time import time
@@ -15,6 +14,7 @@ from typing import Any, Final
 
 from discotag.errors import DiscotagError
 from discotag.serve.annotation.child import ENCODER_OF
+from discotag.serve.annotation.child_process import last_line, run_child
 from discotag.serve.annotation.journal import Journal
 from discotag.serve.annotation.models import NO_MODEL, last_model, load_version, models_folder
 from discotag.serve.annotation.proposals import Model, Proposer
@@ -26,12 +26,6 @@ NEEDED: Final = ("torch", "transformers", "accelerate", "safetensors", "yaml")
 
 LOOK: Final = 1.0
 """Seconds between two looks at whether enough is finished, and at the child process."""
-
-MOST_LINE: Final = 300
-"""The most characters of a line of the log that a message repeats."""
-
-TAIL: Final = 4096
-"""The number of bytes at the end of a log in which its last line is."""
 
 ENCODER: Final = "--encoder"
 
@@ -193,7 +187,9 @@ class Trainer:
         folder = self._folder(number)
         self._log = folder / "log.txt"
         # A run that ended just before the project was closed is not run again.
-        status = 0 if (folder / "run" / "figures.json").exists() else self._train(folder)
+        status: int | None = 0
+        if not (folder / "run" / "figures.json").exists():
+            status = run_child(self._command(folder), self._log, self._stop)
         if status is None:  # the project is closed
             return
         inside = f"{folder.name}/run/model"
@@ -215,27 +211,6 @@ class Trainer:
         else:
             reason = last_line(self._log) or f"it ended with status {status}"
             self._end(number, "failed", f"training failed: {reason}; see {self._log}")
-
-    def _train(self, folder: Path) -> int | None:
-        """Run the child process; return its status, or None if the project was closed."""
-        assert self._log is not None
-        with self._log.open("ab") as log:
-            child = subprocess.Popen(
-                [sys.executable, "-m", "discotag.serve.annotation.child", *self._command(folder)],
-                stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,  # Ctrl-C is for this process, which then ends the child
-            )
-            assert child.stdin is not None
-            try:
-                while child.poll() is None:
-                    if self._stop.wait(LOOK):
-                        return None
-            finally:
-                child.stdin.close()  # which ends it
-                child.wait()
-        return child.returncode
 
     def _command(self, folder: Path) -> list[str]:
         """Return the arguments of the child process."""
@@ -278,7 +253,7 @@ class Trainer:
                 "UPDATE trainings SET state = ?, message = ? WHERE number = ?",
                 (state, message, number),
             )
-        _logger.warning("training: %s", message)
+        _logger.log(WARNING if state == "failed" else INFO, "training: %s", message)
 
 
 def check_installed() -> None:
@@ -286,18 +261,6 @@ def check_installed() -> None:
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise DiscotagError(f"training needs {', '.join(missing)}: pip install 'discotag[train]'")
-
-
-def last_line(log: Path, beginning: str = "") -> str:
-    """Return the last line of a log that is not empty, among those with a beginning."""
-    try:
-        with log.open("rb") as stream:
-            stream.seek(max(0, log.stat().st_size - TAIL))
-            lines = stream.read().decode("utf-8", "replace").split("\n")
-    except OSError:
-        return ""
-    found = (line.strip() for line in reversed(lines) if line.startswith(beginning))
-    return next((line[:MOST_LINE] for line in found if line), "")
 
 
 def _without_encoder(options: Sequence[str]) -> list[str]:

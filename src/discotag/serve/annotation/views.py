@@ -10,7 +10,7 @@ from discotag.mentions import Document, Mention, Sentence
 from discotag.render.html_drawing import drawing_data
 from discotag.scheme import Scheme
 from discotag.serve.annotation.actions import content_of, plain
-from discotag.serve.annotation.desk import Seen
+from discotag.serve.annotation.orders import Seen
 from discotag.serve.annotation.problems import problems
 from discotag.serve.annotation.records import Decision, Kept
 from discotag.serve.annotation.versions import Held
