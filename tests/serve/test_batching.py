@@ -5,9 +5,10 @@ import threading
 
 import pytest
 
-from discotag.serve.batching import BATCH, SLICE, Scheduler, Task
+from discotag.serve.batching import BATCH, SLICE, Scheduler
 from discotag.serve.engines import BatchFailed, EngineDied
 from discotag.serve.errors import ServiceError
+from discotag.serve.jobs import Task
 
 MENTIONS = Task("m", "mentions", None)
 
@@ -164,12 +165,36 @@ def test_several_large_requests_take_turns():
 
 def test_engines_share_the_work():
     async def play(scheduler, one, two):
-        asked = [ask(scheduler, "a b c d") for _ in range(10)]
+        asked = [ask(scheduler, "a b c d") for _ in range(16)]
         await settled()
-        assert [len(one.texts[0]), len(two.texts[0])] == [5, 5]
+        assert [len(one.texts[0]), len(two.texts[0])] == [6, 6]
         one.free(5)
         two.free(5)
         await asyncio.gather(*asked)
+
+    scenario(play, engines=2)
+
+
+def test_idle_engines_share_a_request_that_is_alone():
+    async def play(scheduler, one, two):
+        asked = ask(scheduler, *["w " * 20] * 8)
+        await settled()
+        assert [len(one.texts[0]), len(two.texts[0])] == [4, 4]
+        one.free(2)
+        two.free(2)
+        assert len(await asked) == 8
+
+    scenario(play, engines=2)
+
+
+def test_small_requests_are_not_cut():
+    async def play(scheduler, one, two):
+        asked = [ask(scheduler, "a b", "c d", "e f") for _ in range(3)]
+        await settled()
+        one.free(5)
+        two.free(5)
+        await asyncio.gather(*asked)
+        assert all(len(texts) % 3 == 0 for texts in one.texts + two.texts)
 
     scenario(play, engines=2)
 

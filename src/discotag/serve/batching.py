@@ -13,12 +13,12 @@ import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from time import monotonic
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from discotag.serve.engines import BatchFailed, Engine, EngineDied
 from discotag.serve.errors import ServiceError, overloaded
+from discotag.serve.jobs import Job, Slice, Task
 
 logger = logging.getLogger("discotag.serve")
 
@@ -29,6 +29,13 @@ BATCH: Final = 512
 """The most words of a batch, except for a sentence that is longer. A larger one is hardly faster,
 and all of its requests wait for the last sentence."""
 
+LEAST: Final = 64
+"""The fewest words of a request that are worth an engine of their own, if several are idle."""
+
+SHARE: Final = 0.75
+"""The part of an equal share of all words that an engine takes at a time. If one of them took more,
+its requests would take longer than others."""
+
 QUIET: Final = 3
 """The turns of the event loop without a new request after which a batch begins. A request that has
 arrived takes two turns to join the queue; a turn without work takes some microseconds."""
@@ -38,81 +45,6 @@ SHORTEST_LIFE: Final = 10.0
 
 MOST_WAIT: Final = 30.0
 """The most seconds before an engine that dies again and again is started again."""
-
-
-class Task(NamedTuple):
-    """What to do with sentences; those with the same task share batches.
-
-    Attributes:
-        model: The name of the model.
-        kind: `mentions` or `alternatives`.
-        value: The `recall` or the k.
-    """
-
-    model: str
-    kind: str
-    value: float | None
-
-
-class _Slice(NamedTuple):
-    """Sentences of a request that are in a batch; `tried` if they were in one that failed."""
-
-    job: _Job
-    start: int
-    end: int
-    tried: bool = False
-
-    @property
-    def words(self) -> Sequence[Sequence[str]]:
-        """The words of the sentences."""
-        return self.job.sentences[self.start : self.end]
-
-
-@dataclass(slots=True, eq=False)
-class _Job:
-    """The sentences of a request.
-
-    Attributes:
-        task: What to do with them.
-        sentences: Their words.
-        found: What was found in each of them.
-        done: Set when all are done, or one of them failed.
-        next: The first sentence that is not in a batch yet.
-        missing: The number of sentences that are not done.
-        again: Slices of batches that failed, which are tried a second time, each alone.
-    """
-
-    task: Task
-    sentences: Sequence[Sequence[str]]
-    done: asyncio.Future[None]
-    found: list[Any] = field(default_factory=list)
-    next: int = 0
-    missing: int = 0
-    again: deque[_Slice] = field(default_factory=deque)
-
-    def __post_init__(self) -> None:
-        self.found = [None] * len(self.sentences)
-        self.missing = len(self.sentences)
-
-    @property
-    def waits(self) -> bool:
-        """Whether there are sentences that are not in a batch."""
-        return not self.done.done() and (self.next < len(self.sentences) or bool(self.again))
-
-    def cut(self, most: int) -> _Slice:
-        """Return the next sentences, with about `most` words, but at least one sentence."""
-        start = end = self.next
-        words = 0
-        while end < len(self.sentences) and (end == start or words < most):
-            words += len(self.sentences[end])
-            end += 1
-        self.next = end
-        return _Slice(self, start, end)
-
-    def fail(self, error: Exception) -> None:
-        """Give up."""
-        if not self.done.done():
-            self.done.set_exception(error)
 
 
 class Scheduler:
@@ -136,7 +68,7 @@ class Scheduler:
         self._most = most
         self._on_batch = on_batch
         self._on_restart = on_restart
-        self._queue: deque[_Job] = deque()
+        self._queue: deque[Job] = deque()
         self._idle: dict[Engine, asyncio.Future[None]] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._arrived = 0
@@ -178,7 +110,7 @@ class Scheduler:
         words = sum(map(len, sentences))
         if self.waiting and self.waiting + words > self._most:
             raise overloaded("too many texts wait to be tagged")
-        job = _Job(task, sentences, asyncio.get_running_loop().create_future())
+        job = Job(task, sentences, asyncio.get_running_loop().create_future())
         self.waiting += words
         self._arrived += 1
         self._queue.append(job)
@@ -208,7 +140,7 @@ class Scheduler:
         """Give batches to an engine until the service ends; replace it if it dies."""
         begun, wait = monotonic(), 0.0
         while True:
-            batch: list[_Slice] = []
+            batch: list[Slice] = []
             try:
                 batch = await self._next_batch(engine)
                 await self._tag(engine, batch)
@@ -240,7 +172,7 @@ class Scheduler:
             self._on_restart()
             return
 
-    async def _next_batch(self, engine: Engine) -> list[_Slice]:
+    async def _next_batch(self, engine: Engine) -> list[Slice]:
         """Wait until there is work for an engine, and take a batch of it.
 
         Raises:
@@ -266,7 +198,7 @@ class Scheduler:
             quiet = quiet + 1 if arrived == self._arrived else 0
             arrived = self._arrived
 
-    def _take(self) -> list[_Slice]:
+    def _take(self) -> list[Slice]:
         """Take the next batch from the queue: what has the same task as the first job in it."""
         first = self._queue.popleft()
         if first.again:
@@ -274,17 +206,17 @@ class Scheduler:
             if first.waits:
                 self._queue.appendleft(first)
             return [alone]
-        batch: list[_Slice] = []
-        left: list[_Job] = []
-        passed: list[_Job] = []
-        # An equal share for each engine: with unequal batches, some requests take longer.
-        most = min(BATCH, math.ceil(self.waiting / len(self._engines)))
+        batch: list[Slice] = []
+        left: list[Job] = []
+        passed: list[Job] = []
+        most = min(BATCH, SHARE * self.waiting / len(self._engines))
+        size = SLICE if self._queue else self._part(first)
         words, job = 0, first
         while True:
             if job.task != first.task or job.again:
                 passed.append(job)
             else:
-                batch.append(job.cut(min(SLICE, most - words)))
+                batch.append(job.cut(size))
                 words += sum(map(len, batch[-1].words))
                 if job.waits:
                     left.append(job)
@@ -295,7 +227,12 @@ class Scheduler:
         self._queue.extend(left)
         return batch
 
-    async def _tag(self, engine: Engine, batch: Sequence[_Slice]) -> None:
+    def _part(self, job: Job) -> int:
+        """Return the words of a job that is alone that an engine takes, so that all work on it."""
+        words = sum(map(len, job.sentences[job.next :]))
+        return min(SLICE, max(LEAST, math.ceil(words / (len(self._idle) + 1))))
+
+    async def _tag(self, engine: Engine, batch: Sequence[Slice]) -> None:
         wanted = [each for each in batch if not each.job.done.done()]
         if not wanted:
             return
@@ -311,7 +248,7 @@ class Scheduler:
             if not job.missing and not job.done.done():
                 job.done.set_result(None)
 
-    def _try_again(self, batch: Sequence[_Slice]) -> None:
+    def _try_again(self, batch: Sequence[Slice]) -> None:
         """Tag the slices of a batch that failed one by one; give up on those that were tried."""
         for each in batch:
             job = each.job

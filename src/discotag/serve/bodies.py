@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Final, Protocol
 
 from starlette.types import Message, Receive
@@ -41,9 +39,8 @@ class Bodies:
         self._limits = limits
         self._buffered = 0
 
-    @asynccontextmanager
-    async def read(self, headers: HasHeaders, receive: Receive) -> AsyncIterator[bytes | None]:
-        """Read the body of a request; None if it has none. It counts until the end of the block.
+    async def read(self, headers: HasHeaders, receive: Receive) -> bytes | None:
+        """Read the body of a request; None if it has none. It counts until it is released.
 
         Raises:
             ServiceError: The body is too large or too slow, or there are too many of them.
@@ -51,8 +48,7 @@ class Bodies:
         """
         lengths = headers.all(b"content-length")
         if lengths in ([], ["0"]) and not headers.all(b"transfer-encoding"):
-            yield None
-            return
+            return None
         length = int(lengths[0]) if lengths and lengths[0].isdecimal() else 0
         if length > self._limits.body:
             if "100-continue" not in [each.lower() for each in headers.all(b"expect")]:
@@ -60,17 +56,21 @@ class Bodies:
             raise self._too_large()
         body = bytearray()
         try:
-            try:
-                async with asyncio.timeout(self._limits.body_seconds):
-                    await self._fill(body, receive)
-            except TimeoutError:
-                seconds = f"{self._limits.body_seconds:g}"
-                raise ServiceError(
-                    408, "too_slow", f"the body did not arrive within {seconds} seconds", CLOSE
-                ) from None
-            yield bytes(body)
-        finally:
+            async with asyncio.timeout(self._limits.body_seconds):
+                await self._fill(body, receive)
+        except BaseException as error:
             self._buffered -= len(body)
+            if not isinstance(error, TimeoutError):
+                raise
+            seconds = f"{self._limits.body_seconds:g}"
+            raise ServiceError(
+                408, "too_slow", f"the body did not arrive within {seconds} seconds", CLOSE
+            ) from None
+        return bytes(body)
+
+    def release(self, body: bytes | None) -> None:
+        """Stop to count a body."""
+        self._buffered -= len(body or b"")
 
     async def _fill(self, body: bytearray, receive: Receive) -> None:
         more = True

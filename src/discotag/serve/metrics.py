@@ -68,9 +68,9 @@ class Metrics:
         """Count words that were tagged."""
         self._words.inc(words)
 
-    def count_mention(self, model: str, label: str) -> None:
-        """Count a mention that was found."""
-        self._mentions.labels(model, label).inc()
+    def count_mentions(self, model: str, label: str, number: int) -> None:
+        """Count mentions that were found."""
+        self._mentions.labels(model, label).inc(number)
 
     def count_restart(self) -> None:
         """Count an engine that was replaced."""

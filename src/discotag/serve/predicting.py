@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -19,11 +20,12 @@ from discotag.mentions import Document
 from discotag.serve import metrics as figures
 from discotag.serve.answers import check_size, fill, make_documents, write_answer
 from discotag.serve.assets import html_page, mount_assets
-from discotag.serve.batching import Scheduler, Task
+from discotag.serve.batching import Scheduler
 from discotag.serve.departures import until_gone
 from discotag.serve.engines import Engine, choose_engines
 from discotag.serve.errors import ServiceError
 from discotag.serve.exporting import numbered, write_download
+from discotag.serve.jobs import Task
 from discotag.serve.models import ServedModel, chosen
 from discotag.serve.protection import Policy, protect
 from discotag.serve.reference_page import reference_page
@@ -114,9 +116,14 @@ class Service:
             ) from None
         self.metrics.count_words(sum(map(len, words)))
         filled = fill(documents, found, request.min_score)
-        for document in filled:
-            for mention in document.mentions:
-                self.metrics.count_mention(model.name, mention.label)
+        labels = Counter(
+            mention.label
+            for document in filled
+            for sentence in document.sentences
+            for mention in sentence.mentions
+        )
+        for label, number in labels.items():
+            self.metrics.count_mentions(model.name, label, number)
         return filled, readings
 
 

@@ -131,7 +131,8 @@ class _Protection:
         self._check_host(headers)
         _check_origin(scope, headers)
         self._check_token(scope, headers)
-        async with self._bodies.read(headers, receive) as body:
+        body = await self._bodies.read(headers, receive)
+        try:
             if self._running >= self._policy.limits.requests:
                 raise overloaded("too many requests at a time")
             self._running += 1
@@ -140,6 +141,8 @@ class _Protection:
                 await self._app(scope, given, send)
             finally:
                 self._running -= 1
+        finally:
+            self._bodies.release(body)
 
     def _check_host(self, headers: _Headers) -> None:
         hosts = self._policy.hosts
