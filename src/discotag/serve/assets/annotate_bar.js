@@ -37,7 +37,7 @@ export function drawBar(root, view) {
 function ofSelection(view, words) {
   const { shown, selection, commands } = view;
   const text = textOf(shown.sentences[selection.sentence].drawing, words);
-  const quoted = make("q", { class: "quoted" }, make("bdi", {}, text));
+  const quoted = make("q", { class: "quoted long" }, make("bdi", {}, text));
   if (selection.editing)
     return [
       make("span", { class: "soft" }, "New words:"),

@@ -49,19 +49,15 @@ export function sorted(mentions) {
  * Return drawing data for other mentions of the same words.
  *
  * The server lays out what is saved. This is for what it does not know yet: mentions take the first
- * row that is free, and those that are drawn already keep their colours.
+ * row that is free. Colours distinguish labels if there are several, otherwise mentions.
  */
-export function redrawn(drawing, before, mentions, labels) {
-  const known = new Map(
-    before.map((mention, at) => [keyOf(mention), drawing.mentions?.[at]?.[4] ?? 0]),
-  );
+export function redrawn(drawing, mentions, labels) {
   const lanes = [];
-  const rows = mentions.map((mention, at) => {
-    const percent = typeof mention.score === "number" ? Math.round(mention.score * 100) : null;
-    const colour = known.get(keyOf(mention)) ?? (at + before.length) % COLOURS;
-    const score = mention.score ?? null;
-    const lane = freeLane(lanes, mention.fragments);
-    return [labels.indexOf(mention.label), score, percent, lane, colour, mention.fragments];
+  const rows = mentions.map(({ label, score = null, fragments }, at) => {
+    const number = labels.indexOf(label);
+    const percent = score === null ? null : Math.round(score * 100);
+    const colour = (labels.length > 1 ? number : at) % COLOURS;
+    return [number, score, percent, freeLane(lanes, fragments), colour, fragments];
   });
   return { ...drawing, mentions: rows };
 }

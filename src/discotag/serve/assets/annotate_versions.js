@@ -168,7 +168,7 @@ export class VersionsView {
   #result(place) {
     const base = this.#decision.versions[0].sentences[place];
     const mentions = this.#decision.mentions(place).map((mention) => ({ ...mention, status: "" }));
-    const drawing = redrawn(base.drawing, base.mentions, mentions, this.#labels);
+    const drawing = redrawn(base.drawing, mentions, this.#labels);
     const { words } = drawWithBars({ ...base, mentions, drawing, problems: [] });
     return make("div", { class: "result" }, make("h3", {}, "Decision"), words);
   }

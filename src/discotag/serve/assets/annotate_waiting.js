@@ -42,7 +42,7 @@ function apply(shown, action) {
     const mentions = change(sentence, action);
     if (mentions === sentence.mentions) continue;
     const ordered = sorted(mentions);
-    const drawing = redrawn(sentence.drawing, sentence.mentions, ordered, shown.labels);
+    const drawing = redrawn(sentence.drawing, ordered, shown.labels);
     // Problems are found by the server; those of other mentions would point to the wrong ones.
     const problems = action.kind in KEEPING ? sentence.problems : [];
     shown.sentences[place] = { ...sentence, mentions: ordered, drawing, problems };
