@@ -256,7 +256,7 @@ def _options(given: str) -> tuple[str, ...]:
     own = ("--dev", "--out", "--from-model", "--labels", "--test")
     taken = [each for each in options if each.split("=")[0] in own]
     if taken:
-        raise typer.BadParameter(f"--train-options: {taken[0]} is set by discotag annotate")
+        raise typer.BadParameter(f"--train-options: {taken[0].split('=')[0]} is set by discotag annotate")
     return tuple(part for each in options for part in _two(each))
 
 

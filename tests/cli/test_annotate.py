@@ -1,0 +1,60 @@
+"""`discotag annotate`: what it refuses, in one line."""
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from annotating import write_texts
+from discotag.cli import annotate as annotate_room
+from discotag.cli.annotate import annotate
+from discotag.cli.commands import Command
+from discotag.errors import DiscotagError
+
+app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode="rich")
+app.command(cls=Command)(annotate)
+
+
+def refused(*arguments):
+    result = CliRunner().invoke(app, list(map(str, arguments)))
+    assert result.exit_code != 0
+    if isinstance(result.exception, DiscotagError):
+        return str(result.exception)
+    return " ".join(result.output.replace("│", " ").split())
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write_texts(tmp_path / "posts")
+
+
+def test_options_that_do_not_fit(folder, tmp_path):
+    model = tmp_path / "model"
+    assert "exclude each other" in refused(folder, "--no-model", "--model", model)
+    assert "are for --export" in refused(folder, "--format", "jsonl")
+    assert "are for --export" in refused(folder, "--which", "all")
+    assert "is for --train" in refused(folder, "--train-options", "--seed 2")
+    assert "needs a label" in refused(folder, "--labels", ",", "--no-model")
+    options = ["--train", "--train-options"]
+    assert "--out is set by" in refused(folder, *options, "--out=x")
+    assert "no closing quotation" in refused(folder, *options, "'")
+    assert "no such file or folder" in refused(tmp_path / "nothing")
+    assert "no such journal" in refused(folder, "--export", tmp_path / "out.jsonl")
+    assert "there is no such folder" in refused(folder, "--model", model)
+    assert "not standard input" in refused("-") or "no such file" in refused("-")
+
+
+def test_no_listening_beyond_this_machine_without_a_token(folder, monkeypatch):
+    monkeypatch.delenv("DISCOTAG_TOKEN", raising=False)
+    said = refused(folder, "--no-model", "--labels", "X", "--host", "0.0.0.0", "--port", 0)
+    assert "can be reached from other machines" in said
+
+
+def test_without_the_extra(folder, monkeypatch):
+    monkeypatch.setattr(annotate_room, "find_spec", lambda name: None)
+    assert "pip install 'discotag[serve]'" in refused(folder)
+
+
+def test_help_shows_examples():
+    result = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "120"})
+    assert "discotag annotate posts/ --train --train-after 30" in result.output
+    assert "[default: 30]" in result.output
