@@ -254,9 +254,9 @@ def _options(given: str) -> tuple[str, ...]:
     except ValueError as error:
         raise typer.BadParameter(f"--train-options: {str(error).lower()}") from None
     own = ("--dev", "--out", "--from-model", "--labels", "--test")
-    taken = [each for each in options if each.split("=")[0] in own]
+    taken = [name for name in (each.split("=")[0] for each in options) if name in own]
     if taken:
-        raise typer.BadParameter(f"--train-options: {taken[0].split('=')[0]} is set by discotag annotate")
+        raise typer.BadParameter(f"--train-options: {taken[0]} is set by discotag annotate")
     return tuple(part for each in options for part in _two(each))
 
 

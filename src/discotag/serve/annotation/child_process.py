@@ -1,0 +1,61 @@
+"""Run the child process that trains, and read its log."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Event
+from typing import Final
+
+LOOK: Final = 0.5
+"""Seconds between two looks at the child process."""
+
+MOST_LINE: Final = 300
+"""The most characters of a line of the log that a message repeats."""
+
+TAIL: Final = 4096
+"""The number of bytes at the end of a log in which its last line is."""
+
+
+def run_child(arguments: Sequence[str], log: Path, stop: Event) -> int | None:
+    """Run `discotag train` in a child process until it ends.
+
+    Args:
+        arguments: Its arguments; see `discotag.serve.annotation.child`.
+        log: The file for what it says.
+        stop: Ends it early, when set.
+
+    Returns:
+        Its exit status, or None if it was ended early.
+    """
+    with log.open("ab") as stream:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "discotag.serve.annotation.child", *arguments],
+            stdin=subprocess.PIPE,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # Ctrl-C is for this process, which then ends the child
+        )
+        assert child.stdin is not None
+        try:
+            while child.poll() is None:
+                if stop.wait(LOOK):
+                    return None
+        finally:
+            child.stdin.close()  # which ends it
+            child.wait()
+    return child.returncode
+
+
+def last_line(log: Path, beginning: str = "") -> str:
+    """Return the last line of a log that is not empty, among those with a beginning."""
+    try:
+        with log.open("rb") as stream:
+            stream.seek(max(0, log.stat().st_size - TAIL))
+            lines = stream.read().decode("utf-8", "replace").split("\n")
+    except OSError:
+        return ""
+    found = (line.strip() for line in reversed(lines) if line.startswith(beginning))
+    return next((line[:MOST_LINE] for line in found if line), "")
