@@ -50,7 +50,8 @@ def _operation(method: str, path: str, operation: Schema) -> str:
     parts.append(f"<p>{safe(operation.get('description') or operation.get('summary', ''))}</p>")
     content = operation.get("requestBody", {}).get("content", {})
     for media, body in content.items():
-        parts.append(f"<p>Body: {safe(media)}, {_type(body['schema'])}</p>")
+        schema = body["schema"]
+        parts.append(f"<p>Body: {safe(media)}. {safe(schema['description'])}</p>{_fields(schema)}")
     rows = [
         (status, each["description"], ", ".join(each.get("content", {})))
         for status, each in operation["responses"].items()
@@ -60,6 +61,14 @@ def _operation(method: str, path: str, operation: Schema) -> str:
 
 
 def _schema(name: str, schema: Schema) -> str:
+    about = safe(schema.get("description", ""))
+    return (
+        f'<article id="{safe(name)}"><h3>{safe(name)}</h3><p>{about}</p>{_fields(schema)}</article>'
+    )
+
+
+def _fields(schema: Schema) -> str:
+    """Return a table of the fields of an object, and an example of it."""
     needed = schema.get("required", ())
     rows = "".join(
         f"<tr><td>{safe(field)}{'' if field in needed else ' <small>(optional)</small>'}</td>"
@@ -69,10 +78,9 @@ def _schema(name: str, schema: Schema) -> str:
     example = schema.get("example")
     shown = f"<p>Example: <code>{safe(json.dumps(example))}</code></p>" if example else ""
     return (
-        f'<article id="{safe(name)}"><h3>{safe(name)}</h3><p>{safe(schema.get("description", ""))}'
-        f'</p>{shown}<div class="wide"><table><thead><tr><th scope="col">field</th>'
-        f'<th scope="col">type</th><th scope="col">meaning</th></tr></thead>'
-        f"<tbody>{rows}</tbody></table></div></article>"
+        '<div class="wide"><table><thead><tr><th scope="col">field</th>'
+        '<th scope="col">type</th><th scope="col">meaning</th></tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>{shown}"
     )
 
 
