@@ -3,6 +3,9 @@
 import { button, make } from "./annotate_dom.js";
 import { textOf } from "./annotate_mentions.js";
 
+// Further labels do not fit beside the other tools.
+const IN_A_ROW = 2;
+
 /** Draw the tools that fit what is selected or chosen; nothing happens if they are the same. */
 export function drawBar(root, view) {
   const { shown, selection, chosen, label } = view;
@@ -27,8 +30,10 @@ export function drawBar(root, view) {
   const focused = root.contains(document.activeElement)
     ? document.activeElement.dataset.tool
     : null;
+  // Many labels get a row of their own.
+  const kind = shown.labels.length > IN_A_ROW ? "about many" : "about";
   root.replaceChildren(
-    make("div", { class: "about" }, words ? ofSelection(view, words) : ofMention(view, mention)),
+    make("div", { class: kind }, words ? ofSelection(view, words) : ofMention(view, mention)),
     make("div", { class: "always" }, ofDocument(view)),
   );
   if (focused) root.querySelector(`[data-tool="${focused}"]`)?.focus();
@@ -37,7 +42,7 @@ export function drawBar(root, view) {
 function ofSelection(view, words) {
   const { shown, selection, commands } = view;
   const text = textOf(shown.sentences[selection.sentence].drawing, words);
-  const quoted = make("q", { class: "quoted long" }, make("bdi", {}, text));
+  const quoted = make("q", { class: "quoted" }, make("bdi", {}, text));
   if (selection.editing)
     return [
       make("span", { class: "soft" }, "New words:"),
@@ -47,8 +52,8 @@ function ofSelection(view, words) {
     ];
   return [
     quoted,
-    ofLabels(view, "Add", commands.makeWith, view.label),
     tool("clear", "Clear", commands.clear, { class: "plain", "aria-keyshortcuts": "Escape" }),
+    ofLabels(view, "Add", commands.makeWith, view.label),
   ];
 }
 
