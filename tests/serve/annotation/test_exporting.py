@@ -13,8 +13,10 @@ from discotag import corpora
 from discotag.corpora import FORMATS
 from discotag.corpora.tables import TABLES
 from discotag.serve.annotation.exporting import format_names
+from discotag.training.preparation import prepare
+from discotag.training.settings import Settings
+from discotag.training.sources import Sources
 
-SPLIT = {(2, 3), (6, 7)}
 FLAT = ("conll",)
 """Formats for continuous mentions only."""
 
@@ -73,6 +75,24 @@ def test_every_format_reads_back(client, tmp_path, format):
     if not summary["cannot_hold"]:
         assert [each.id for each in documents] == ["a", "b", "c"]
         assert [each.text.strip() for each in documents] == list(TEXTS.values())
+
+
+@pytest.mark.parametrize("format", ["jsonl", "brat", "inline"])
+def test_training_takes_the_export_as_it_is(client, tmp_path, format):
+    client.add(1, (2, 3), (6, 7))
+    client.act(1, "finish")
+    client.act(2, "finish")
+    target = tmp_path / "export"
+    answer = export(client, format)
+    if format == "brat":
+        zipfile.ZipFile(io.BytesIO(answer.content)).extractall(target)
+    else:
+        target.write_bytes(answer.content)
+    data = prepare(Sources(target, target), Settings(fold=0))
+    assert [(each.label, each.fragments) for each in data.chosen.train[0].mentions] == [
+        ("ADR", ((2, 3), (6, 7)))
+    ]
+    assert len(data.dev) == 4  # sentences
 
 
 def test_a_format_that_cannot_hold_a_mention_says_so(client):

@@ -1,17 +1,21 @@
 """Training in the background: from finished documents to a model in use."""
 
 import shlex
+from pathlib import Path
 
 import pytest
 
 from annotating import Client, project_of, running, served, wait_for, write_texts
 from discotag import load
 from discotag.errors import DiscotagError
+from discotag.model.encoder import load_encoder
 from discotag.serve.annotation import training as training_room
+from discotag.serve.annotation.child import ENCODER_OF, _write_encoder
 from discotag.serve.annotation.child_process import last_line
 from discotag.serve.annotation.shares import ONE_IN
 from discotag.serve.annotation.training import TrainingPlan
 from learnable import learnable_encoder
+from tiny import tiny_model
 
 TEXTS = {
     f"post-{number}": text
@@ -82,7 +86,8 @@ def test_train_and_reload_without_stopping(folder, encoder):
         after = ended(client)
         assert after["model"]["version"] == 1
         assert after["training"]["finished_since"] == 0
-        assert after["training"]["message"] == "version 1 of the model is in use"
+        said = after["training"]["message"]
+        assert said.startswith("version 1 of the model is in use; its F1 on the documents")
         wait_for(lambda: proposer_of(project, 5) == 1)
         assert client.state(5)["model_version"] == 1
         touched = client.state(4, "Ben")
@@ -162,6 +167,24 @@ def test_what_training_needs(folder, monkeypatch):
     refuses("needs an encoder to begin with")
     monkeypatch.setattr(training_room, "find_spec", lambda name: None if name == "torch" else 1)
     refuses(r"training needs torch: pip install 'discotag\[train\]'")
+
+
+def test_other_labels_begin_with_the_encoder_of_the_model(folder, tmp_path):
+    model = str(tiny_model(tmp_path))
+    settings = {"use_model": True, "model": model, "training": TrainingPlan()}
+    with project_of(folder, labels=(), **settings) as project:
+        command = project.trainer._command(tmp_path / "next")
+        assert command[command.index("--from-model") + 1] == model
+        assert command[-2:] == ["--labels", "ADR"]
+    with project_of(folder, labels=("Drug",), **settings) as project:
+        assert project.viewer.labels == ("ADR", "Drug")
+        command = project.trainer._command(tmp_path / "next")
+        assert command[:3] == [ENCODER_OF, model, str(tmp_path / "next" / "encoder")]
+        assert "--from-model" not in command
+        assert command[command.index("--encoder") + 1] == command[2]
+    _write_encoder(command[1], Path(command[2]))
+    encoder, _ = load_encoder(command[2])
+    assert encoder.config.hidden_size == 32
 
 
 def test_training_is_off_unless_asked_for(folder):

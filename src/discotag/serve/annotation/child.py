@@ -23,7 +23,8 @@ POLITE: Final = 10
 def main() -> None:
     """Train until standard input ends."""
     Thread(target=_watch, daemon=True).start()
-    os.nice(POLITE)
+    if hasattr(os, "nice"):  # not on Windows
+        os.nice(POLITE)
     arguments = sys.argv[1:]
     if arguments[:1] == [ENCODER_OF]:
         _, model, folder, *arguments = arguments

@@ -95,7 +95,8 @@ class Source:
         reading: dict[str, Any] = {"splitter": self.splitter, "encoding": self.encoding}
         yield from read(self.path, brat.FORMAT.name, report=report, **reading)
         for path in alone:
-            name = path.relative_to(self.path).as_posix().removesuffix(brat.TEXT)
+            below = path.relative_to(self.path) if self.path.is_dir() else Path(path.name)
+            name = below.as_posix().removesuffix(brat.TEXT)
             text = Inputs([str(path)], format=PLAIN, report=self.report, keep_mark=True, **reading)
             for document in text.documents():
                 yield Document.unchecked(document.sentences, document.text, name)

@@ -22,6 +22,9 @@ from discotag.serve.annotation.tables import APPLICATION, TABLES, VERSION
 READERS: Final = 4
 """The most idle connections for reading; each keeps some pages in memory."""
 
+PRIVATE: Final = 0o600
+"""The mode of a new journal, which has the texts: others on this machine cannot read it."""
+
 PATIENCE: Final = 10.0
 """Seconds to wait for another process that has locked the file, such as a backup."""
 
@@ -133,6 +136,7 @@ def open_journal(path: Path) -> Iterator[Journal]:
                 ) from None
             raise JournalError(str(error)) from None
         check_journal(path)
+        path.touch(mode=PRIVATE)
         journal = Journal(path, writable=True)
         stack.callback(journal.close)
         try:

@@ -68,7 +68,8 @@ class Progress:
     def _agreement(self, db: sqlite3.Connection, one: str, other: str) -> Agreement:
         """Return the agreement of two annotators, from memory if nothing has changed."""
         ((*state,),) = db.execute(
-            "SELECT count(*), coalesce(sum(a.revision + b.revision), 0) FROM versions AS a "
+            "SELECT count(*), coalesce(sum(document * (a.revision + b.revision)), 0) "
+            "FROM versions AS a "
             "JOIN versions AS b USING (document) "
             "WHERE a.annotator = ? AND b.annotator = ? AND a.finished AND b.finished",
             (one, other),

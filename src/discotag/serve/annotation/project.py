@@ -96,7 +96,7 @@ class Project:
         Raises:
             ServiceError: The name is empty, too long, or has control characters.
         """
-        name = " ".join(unicodedata.normalize("NFC", given).split(" ")).strip()
+        name = unicodedata.normalize("NFC", given).strip()
         if not name or len(name) > MOST_NAME or not name.isprintable():
             raise ServiceError(
                 422,
