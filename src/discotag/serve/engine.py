@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 LENGTH: Final = 8
 """The bytes of the length of a message."""
 
+BUDGET: Final = 64
+"""The most subwords per call of the encoder on a CPU. Batches of requests have a dozen sentences of
+all lengths; in larger calls, up to a third of the subwords would be padding (measured: a text takes
+1.46 ms instead of 1.83 in batches of 12)."""
+
 WARM_UP: Final = "The pain I was experiencing around the hipjoints was incredible."
 """A text that is tagged before the first request, because the first call of a model is slow."""
 
@@ -89,11 +94,14 @@ def _answer(message: dict[str, Any], taggers: dict[str, Tagger]) -> dict[str, An
 
 def _load(models: Sequence[Sequence[Any]]) -> dict[str, Tagger]:
     from discotag.prediction.loading import load
+    from discotag.prediction.runtimes import OnnxRuntime
 
     found = {}
     for name, folder, runtime, device in models:
-        found[name] = load(folder, runtime=runtime, device=device)
-        found[name](WARM_UP)
+        found[name] = tagger = load(folder, runtime=runtime, device=device)
+        if isinstance(tagger.runtime, OnnxRuntime) and tagger.runtime.device == "cpu":
+            tagger.runtime.budget = BUDGET
+        tagger(WARM_UP)
     return found
 
 
