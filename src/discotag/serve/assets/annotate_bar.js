@@ -98,24 +98,28 @@ function ofMention(view, found) {
 
 function ofLabels(view, title, onchoose, chosen) {
   const { labels } = view.shown;
+  const adds = title === "Add";
+  const many = labels.length > IN_A_ROW;
+  const buttons = labels.map((name, index) => {
+    const each = tool(
+      `label-${index}`,
+      adds && !many ? `Add ${name}` : name,
+      () => onchoose(index),
+      {
+        class: index === chosen ? "chosen-label" : "",
+        "aria-current": index === chosen ? "true" : null,
+        "aria-keyshortcuts": index < 9 ? String(index + 1) : null,
+      },
+    );
+    if (labels.length > 1 && index < 9) each.append(" ", make("kbd", {}, String(index + 1)));
+    else if (adds && labels.length === 1) each.append(" ", make("kbd", {}, "⏎"));
+    return each;
+  });
   return make(
     "span",
     { class: "labels", role: "group", "aria-label": title },
-    labels.map((name, index) => {
-      const each = tool(
-        `label-${index}`,
-        `${title === "Add" ? "Add " : ""}${name}`,
-        () => onchoose(index),
-        {
-          class: index === chosen ? "chosen-label" : "",
-          "aria-current": index === chosen ? "true" : null,
-          "aria-keyshortcuts": index < 9 ? String(index + 1) : null,
-        },
-      );
-      if (labels.length > 1 && index < 9) each.append(" ", make("kbd", {}, String(index + 1)));
-      else if (title === "Add" && labels.length === 1) each.append(" ", make("kbd", {}, "⏎"));
-      return each;
-    }),
+    many && make("span", { class: "soft" }, adds ? "Add as" : title),
+    buttons,
   );
 }
 
