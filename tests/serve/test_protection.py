@@ -52,6 +52,8 @@ def test_host_tricks(service):
     [
         {"Origin": "https://evil.example"},
         {"Origin": "null"},
+        {"Origin": "http://["},
+        {"Origin": "http://evil@127.0.0.1"},
         {"Origin": "http://localhost"},  # another port is another origin
         {"Origin": "http://evil.example", "Sec-Fetch-Site": "same-origin"},
         {"Sec-Fetch-Site": "cross-site"},
