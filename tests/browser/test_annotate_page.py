@@ -628,7 +628,7 @@ def test_texts_and_names_are_never_markup(server, enter):
     page.keyboard.press("Enter")
     page.locator(".chip").wait_for()
     saved(page)
-    other = enter(server, "Fay", report)
+    other = enter(server, "F" * 50, report, viewport=PHONE)
     other.locator("#people", has_text=NASTY).wait_for()
     assert words(other).first.inner_text().strip() == NASTY
     page.keyboard.press("f")
@@ -638,7 +638,8 @@ def test_texts_and_names_are_never_markup(server, enter):
         ("progress", "#progress td >> nth=6"),
     ):
         other.evaluate(f"location.hash = '{view}'")
-        other.locator(seen, has_text="").first.wait_for()
+        other.locator(seen).first.wait_for()
+        assert fits(other), view
     for each in (page, other):
         assert each.locator("img, #main script").count() == 0
         assert each.title() != "hit"

@@ -28,7 +28,7 @@ export function askForName(project) {
       }),
     ),
   );
-  form.hidden = false;
+  the("welcome").hidden = false;
   field.value = "";
   field.focus();
   return new Promise((resolve) => {
@@ -39,7 +39,7 @@ export function askForName(project) {
         const { name } = await call("/api/annotators", { body: { name: field.value.trim() } });
         sessionStorage.setItem(KEPT_UNDER, name);
         form.removeEventListener("submit", enter);
-        form.hidden = true;
+        the("welcome").hidden = true;
         resolve(name);
       } catch (error) {
         the("entry-problem").textContent = error.message;

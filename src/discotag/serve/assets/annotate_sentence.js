@@ -85,27 +85,25 @@ function drawChip(sentence, mention, at, about, on) {
   const proposed = mention.status === "proposed";
   const wrong = sentence.problems.some((problem) => problem.mentions.includes(at));
   const text = textOf(sentence.drawing, mention.fragments);
-  const score =
-    proposed && typeof mention.score === "number" ? `${Math.round(mention.score * 100)}%` : "";
-  const colour = sentence.drawing.mentions[at][4];
+  const [, , percent, , colour] = sentence.drawing.mentions[at];
+  const score = proposed && percent !== null ? `${percent}%` : "";
   const kind = [proposed && "proposed", wrong && "wrong", mention.waiting && "waiting"];
   const state = [
-    proposed ? `proposed${score ? `, score ${score}` : ""}` : "accepted",
+    proposed ? "proposed" : "accepted",
     wrong && "does not fit",
     mention.waiting && "not saved yet",
   ];
-  const named = `${at + 1}: ${mention.label}, ${text}, ${state.filter(Boolean).join(", ")}`;
   const choose = button("", () => on.choose(place, mention), {
     class: "chip-main",
-    "aria-label": named,
     "aria-keyshortcuts": readonly ? null : "a x e",
-    title: proposed ? "Proposed by the model" : "",
+    title: proposed ? "Proposed by the model" : null,
   });
   choose.append(
     make("b", { class: "number" }, String(at + 1)),
     make("small", { class: "label" }, mention.label),
     make("bdi", {}, text),
     score && make("small", { class: "score" }, score),
+    make("span", { class: "unseen" }, state.filter(Boolean).join(", ")),
   );
   const tools = readonly
     ? []

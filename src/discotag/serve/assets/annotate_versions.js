@@ -135,7 +135,7 @@ export class VersionsView {
     const take = button("Take this sentence", () => this.#follow(annotator, differing), {
       class: "plain",
       "data-choice": `sentence-${at}-${place}`,
-      "aria-label": `Take sentence ${place + 1} from ${annotator}`,
+      "aria-label": `Take this sentence from ${annotator}`,
     });
     const title = make("h3", {}, make("bdi", {}, annotator), take);
     return make("div", { class: "version" }, title, words, named(sentence, keys));
