@@ -79,6 +79,8 @@ def test_every_answered_action_survives_a_kill(folder):
             server.kill()
             for thread in threads:
                 thread.join(60)
+    with read_journal(folder.with_name("posts.journal")) as journal, journal.reading() as db:
+        assert answered.keys() <= {id for (id,) in db.execute("SELECT id FROM actions")}
     with project_of(folder, labels=("ADR",)) as project:
         with project.journal.reading() as db:
             known = dict(db.execute("SELECT id, annotator FROM actions"))

@@ -4,6 +4,7 @@ import pytest
 
 from annotating import project_of, served, wait_for, write_texts
 from discotag import Document, Mention, load
+from discotag.errors import DiscotagError
 from discotag.serve.annotation.proposals import Model, Proposer
 from discotag.serve.annotation.uncertainty import propose, usefulness
 from discotag.serve.protection import Policy
@@ -120,14 +121,21 @@ def test_long_documents_need_more_mistakes():
 def test_a_model_that_fails_does_not_stop_the_work(project):
     class Broken:
         def tag_batch(self, documents):
-            from discotag.errors import DiscotagError
+            raise error
 
-            raise DiscotagError("no memory left")
-
-    proposer = Proposer(project.journal, Model(Broken(), 1, "broken"), list)
+    error = DiscotagError("no memory left")
+    project.proposer.model = Model(Broken(), 1, "broken")
+    proposer = Proposer(project.journal, project.proposer.model, list)
     proposer.start()
-    wait_for(lambda: proposer.failure == "no memory left")
+    wait_for(lambda: proposer.failure == "The model cannot propose: no memory left")
     proposer.stop()
+    with served(project) as client:
+        client.enter("Ann")
+        error = RuntimeError("with a text")
+        assert shown(client.state(1)) == []  # it can be annotated nevertheless
+        said = client.ok("GET", "/api/project")["model"]["problem"]
+        assert said == "The model cannot propose: RuntimeError"
+        client.add(1, (0, 1))
 
 
 def test_data_needs_the_token(project):

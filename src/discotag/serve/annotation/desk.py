@@ -77,6 +77,8 @@ class Desk:
             with self.journal.writing() as db:
                 check_annotator(db, order.annotator)
                 version = self._version(db, order.document, order.annotator)
+                # Should this fail at the end, the journal knows best what there is.
+                self._open.pop((order.document, order.annotator), None)
                 known = records.find_action(db, order.id)
                 try:
                     if known is not None:

@@ -38,6 +38,8 @@ def load_model(journal: Journal, name: str | None, *, use_model: bool = True) ->
     Raises:
         DiscotagError: The model cannot be loaded.
     """
+    if name is not None and Path(name).is_dir():
+        name = str(Path(name).resolve())  # the same model, wherever the command is started
     base = (name or BUNDLED_NAME) if use_model else NO_MODEL
     last = last_model(journal)
     if last is not None and last[1] == base:

@@ -88,7 +88,10 @@ class Proposer:
         self._wake.set()
 
     def need(self, number: int) -> None:
-        """Compute the proposals of a document now, if it has none and nobody has touched it."""
+        """Compute the proposals of a document now, if it has none and nobody has touched it.
+
+        If the model fails, the document is shown without proposals.
+        """
         if self.model is None:
             return
         with self.journal.reading() as db:
@@ -99,7 +102,10 @@ class Proposer:
             ).fetchone()
         if row is not None:
             text, data = row
-            self._propose([(number, document_of(text, data, number))])
+            try:
+                self._propose([(number, document_of(text, data, number))])
+            except Exception as error:  # runtimes raise errors of their own
+                self._note(error)
 
     def _work(self) -> None:
         while not self._stop.is_set():
@@ -108,11 +114,19 @@ class Proposer:
                 if batch:
                     self._propose(batch)
                     continue
-            except DiscotagError as error:
-                self.failure = str(error)
-                _logger.warning("proposals: %s", error)
+            except Exception as error:  # runtimes raise errors of their own
+                self._note(error)
             self._wake.wait(PAUSE)
             self._wake.clear()
+
+    def _note(self, error: Exception) -> None:
+        """Keep the reason of a failure for the page, and log it once."""
+        # Messages of other libraries may have parts of a text.
+        reason = str(error) if isinstance(error, DiscotagError) else type(error).__name__
+        said = f"The model cannot propose: {reason}"
+        if said != self.failure:
+            _logger.warning("proposals: %s", reason)
+        self.failure = said
 
     def _next(self) -> list[tuple[int, Document]]:
         """Return the documents to tag next: those without proposals, then the most useful."""

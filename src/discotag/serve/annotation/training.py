@@ -82,6 +82,7 @@ class Trainer:
         self._stop, self._asked = Event(), Event()
         self._thread: Thread | None = None
         self._log: Path | None = None
+        self._problem: str | None = None
 
     def start(self) -> None:
         """Begin to watch the journal."""
@@ -116,6 +117,8 @@ class Trainer:
     def progress(self) -> dict[str, Any]:
         """Return the state of the training as plain data."""
         state, message, since = self._state()
+        if self._problem is not None:
+            state, message = "failed", self._problem
         if self._asked.is_set():
             state = "running"
         if state == "running" and self._log is not None:
@@ -152,8 +155,11 @@ class Trainer:
                     self._asked.clear()
                 if state == "running":  # also if the project was closed while it ran
                     self._run()
-            except DiscotagError as error:  # such as a full disk
-                _logger.warning("training: %s", error)
+                self._problem = None
+            except (DiscotagError, OSError) as error:  # such as a full disk
+                if str(error) != self._problem:
+                    _logger.warning("training: %s", error)
+                self._problem = str(error)
                 self._asked.clear()
             self._stop.wait(LOOK)
 
