@@ -11,7 +11,13 @@ import pytest
 from annotating import Client, project_of, running, served, write_texts
 from discotag.errors import DiscotagError
 from discotag.serve.annotation.journal import JournalError, open_journal, read_journal
-from discotag.serve.annotation.records import accepted_content, actions_of
+from discotag.serve.annotation.records import (
+    accepted_content,
+    actions_of,
+    decision_of,
+    status_of,
+    versions_of,
+)
 from discotag.serve.annotation.states import fold
 from discotag.serve.annotation.versions import begin
 
@@ -37,6 +43,8 @@ def check_folds(project):
             version = fold(begin(document), actions_of(db, number, annotator))
             assert (version.revision, version.finished) == (revision, bool(finished))
             assert version.accepted == accepted_content(db, number, annotator)
+            known = status_of(versions_of(db, number), decision_of(db, number))
+            assert project.desk.status(db, number)[0] == known
     return len(kept)
 
 

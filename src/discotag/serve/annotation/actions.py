@@ -20,7 +20,7 @@ DECIDE: Final = "decide"
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What an annotator did to his version of a document.
+    """What an annotator did to a version of a document.
 
     Attributes:
         kind: What was done.

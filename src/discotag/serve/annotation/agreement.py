@@ -1,6 +1,6 @@
 """Agreement between two annotators, for mentions that are sets of words.
 
-Besides F1, which takes one of the two as if he were right, this has gamma (Mathet, Widlöcher and
+Besides F1, which takes one of the two as right, this has gamma (Mathet, Widlöcher and
 Métivier, 2015), 1 - observed / expected disorder. The disorder of two sets of mentions is the cost
 of their best alignment over the mean number of mentions of the two. Here a mention that is not
 aligned costs 1, and a pair costs

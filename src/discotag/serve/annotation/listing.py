@@ -85,7 +85,7 @@ def next_document(
     after: int | None,
     held: Collection[int],
 ) -> int | None:
-    """Return the next document for an annotator, or None if there is nothing left for him.
+    """Return the next document for an annotator, or None if there is nothing left.
 
     It is one that nobody has finished and nobody else holds; after the last one in this order,
     the first is next.
@@ -94,7 +94,7 @@ def next_document(
         db: The journal.
         annotator: Who asks.
         order: As in `list_documents`.
-        after: The document that he has now, or None.
+        after: The document that the annotator has now, or None.
         held: The documents that others hold.
     """
     free = f"part = 'open' AND number NOT IN ({', '.join('?' * len(held))})"
@@ -130,7 +130,7 @@ def count_documents(db: sqlite3.Connection) -> dict[str, int]:
 
 
 def count_by_annotator(db: sqlite3.Connection) -> dict[str, tuple[int, int]]:
-    """Return for each annotator how many documents he has finished, and how many only started."""
+    """Return for each annotator how many documents are finished, and how many only started."""
     found = dict.fromkeys(
         (name for (name,) in db.execute("SELECT name FROM annotators ORDER BY name")), (0, 0)
     )
@@ -143,7 +143,7 @@ def count_by_annotator(db: sqlite3.Connection) -> dict[str, tuple[int, int]]:
 def _versions(
     db: sqlite3.Connection, numbers: Collection[int]
 ) -> dict[int, dict[str, tuple[bool, int]]]:
-    """Return for each document its annotators, whether each has finished, and his mentions."""
+    """Return for each document its annotators, whether each has finished, and the number of mentions."""
     marks = ", ".join("?" * len(numbers))
     found: dict[int, dict[str, tuple[bool, int]]] = {}
     rows = db.execute(

@@ -16,7 +16,7 @@ MEANINGS: Final = {
     "not_a_product": "These mentions share words, but one combination of their parts is missing.",
     "too_many_slots": "These mentions share words in too many ways: they need more than {slots} "
     "kinds of parts.",
-    "mention_in_gap": "A mention stands between the parts of another one.",
+    "mention_in_gap": "A mention is between the parts of another one.",
     "interleaved_sets": "The parts of these mentions alternate: one begins inside the other, and "
     "ends after it.",
 }

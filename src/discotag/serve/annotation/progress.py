@@ -85,7 +85,7 @@ class Progress:
 
 
 def _work(db: sqlite3.Connection) -> Iterable[tuple[str, tuple[int, float]]]:
-    """Yield for each annotator the number of his actions, and the minutes of his work."""
+    """Yield for each annotator the number of actions, and the minutes of work."""
     rows = db.execute(
         "SELECT annotator, count(*), sum(CASE WHEN gap < ? THEN gap ELSE 0 END) FROM ("
         "SELECT annotator, at - lag(at) OVER (PARTITION BY annotator ORDER BY sequence) AS gap "

@@ -138,7 +138,7 @@ class Project:
         }
 
     def see(self, number: int, annotator: str) -> dict[str, Any]:
-        """Return a document as an annotator has it, and note that he has it open."""
+        """Return a document as an annotator has it, and note that it is open."""
         self.proposer.need(number)
         seen = self.desk.see(number, annotator)
         self.presence.enter(number, annotator)

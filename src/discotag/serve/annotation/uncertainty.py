@@ -37,7 +37,7 @@ def propose(tagger: Tagger, documents: Sequence[Document]) -> list[Proposed]:
     """Find the mentions of documents, and the number of mistakes to expect in each.
 
     An annotator sees the mentions of the corpus, or in sentences without any those of the model.
-    A mention that he sees is wrong, and a candidate that he does not see is missing, with the
+    A mention that is shown is wrong, and a candidate that is not shown is missing, with the
     probability that the model gives to that.
     """
     tagged = tagger.tag_batch(documents)
