@@ -143,7 +143,7 @@ def count_by_annotator(db: sqlite3.Connection) -> dict[str, tuple[int, int]]:
 def _versions(
     db: sqlite3.Connection, numbers: Collection[int]
 ) -> dict[int, dict[str, tuple[bool, int]]]:
-    """Return for each document its annotators, whether each has finished, and the number of mentions."""
+    """Return for each document and annotator whether it is finished, and the number of mentions."""
     marks = ", ".join("?" * len(numbers))
     found: dict[int, dict[str, tuple[bool, int]]] = {}
     rows = db.execute(
