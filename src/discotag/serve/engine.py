@@ -15,6 +15,7 @@ What cannot be done is answered by `{"error": message}`.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -102,6 +103,7 @@ def _load(models: Sequence[Sequence[Any]]) -> dict[str, Tagger]:
         if isinstance(tagger.runtime, OnnxRuntime) and tagger.runtime.device == "cpu":
             tagger.runtime.budget = BUDGET
         tagger(WARM_UP)
+    gc.freeze()  # what is loaded stays: garbage collection need not look at it again and again
     return found
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
+import gc
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from fastapi import FastAPI, Request
@@ -16,16 +15,15 @@ from starlette.types import ASGIApp
 from discotag import __version__
 from discotag.corpora import CorpusError
 from discotag.errors import one_line
-from discotag.mentions import Document
 from discotag.serve import metrics as figures
-from discotag.serve.answers import check_size, fill, make_documents, write_answer
+from discotag.serve.answers import write_answer
 from discotag.serve.assets import html_page, mount_assets
 from discotag.serve.batching import Scheduler
 from discotag.serve.departures import until_gone
 from discotag.serve.engines import Engine, choose_engines
 from discotag.serve.errors import ServiceError
 from discotag.serve.exporting import numbered, write_download
-from discotag.serve.jobs import Task
+from discotag.serve.finding import Service, aside
 from discotag.serve.models import ServedModel, chosen
 from discotag.serve.protection import Policy, protect
 from discotag.serve.reference_page import reference_page
@@ -38,11 +36,6 @@ from discotag.serve.schemas import (
     StatusAnswer,
     parsed,
 )
-from discotag.words import Splitter
-
-LONG: Final = 10_000
-"""The characters from which a request is split and written by a thread, to keep the loop free;
-splitting that many takes 2 ms."""
 
 DESCRIPTION: Final = (
     "Finds mentions in text, including those whose words are not adjacent. "
@@ -64,67 +57,6 @@ ERRORS: Final[dict[int | str, dict[str, Any]]] = {
         504: "It took too long.",
     }.items()
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Service:
-    """What the routes share.
-
-    Attributes:
-        models: The models; the first is the default.
-        policy: Who may use the service.
-        scheduler: Gives batches to engines.
-        metrics: Counts.
-        splitter: Splits texts into sentences and words.
-    """
-
-    models: Sequence[ServedModel]
-    policy: Policy
-    scheduler: Scheduler
-    metrics: figures.Metrics
-    splitter: Splitter = field(default_factory=Splitter)
-
-    async def find(
-        self, request: PredictRequest, model: ServedModel, *, alternatives: int = 0
-    ) -> tuple[list[Document], list[Any] | None]:
-        """Return documents with mentions, and the alternatives of each sentence if wanted.
-
-        Raises:
-            ServiceError: There is too much to tag, or it takes too long.
-        """
-        limits = self.policy.limits
-        try:
-            async with asyncio.timeout(limits.seconds):
-                if check_size(request, limits) > LONG:
-                    documents = await asyncio.to_thread(
-                        make_documents, request, self.splitter, limits
-                    )
-                else:
-                    documents = make_documents(request, self.splitter, limits)
-                words = [each.words for document in documents for each in document.sentences]
-                found = await self.scheduler.tag(
-                    Task(model.name, "mentions", request.recall), words
-                )
-                readings = None
-                if alternatives:
-                    readings = await self.scheduler.tag(
-                        Task(model.name, "alternatives", alternatives), words
-                    )
-        except TimeoutError:
-            raise ServiceError(
-                504, "too_late", f"the texts were not tagged within {limits.seconds:g} seconds"
-            ) from None
-        self.metrics.count_words(sum(map(len, words)))
-        filled = fill(documents, found, request.min_score)
-        labels = Counter(
-            mention.label
-            for document in filled
-            for sentence in document.sentences
-            for mention in sentence.mentions
-        )
-        for label, number in labels.items():
-            self.metrics.count_mentions(model.name, label, number)
-        return filled, readings
 
 
 def make_service(
@@ -155,6 +87,7 @@ def make_service(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         await scheduler.start()
+        gc.freeze()  # what is loaded stays: garbage collection need not look at it again
         try:
             yield
         finally:
@@ -187,14 +120,12 @@ def _add_data(app: FastAPI, service: Service) -> None:
     async def predict(request: Request) -> Response:
         """Find the mentions in a text, in several texts, or in sentences of words."""
         body = await request.body()
-        given = parsed(PredictRequest, request.headers.get("content-type"), body)
+        kind = request.headers.get("content-type")
+        given = await aside(len(body), parsed, PredictRequest, kind, body)
         model = chosen(service.models, given.model)
         async with until_gone(request.receive):
             documents, readings = await service.find(given, model, alternatives=given.alternatives)
-        if len(body) > LONG:
-            content = await asyncio.to_thread(write_answer, given, model, documents, readings)
-        else:
-            content = write_answer(given, model, documents, readings)
+        content = await aside(len(body), write_answer, given, model, documents, readings)
         return Response(content, media_type="application/json")
 
     @app.post(
@@ -213,7 +144,8 @@ def _add_data(app: FastAPI, service: Service) -> None:
     async def export(request: Request) -> Response:
         """Find mentions as /api/predict does, and return a file in one of several formats."""
         body = await request.body()
-        given = parsed(ExportRequest, request.headers.get("content-type"), body)
+        kind = request.headers.get("content-type")
+        given = await aside(len(body), parsed, ExportRequest, kind, body)
         model = chosen(service.models, given.model)
         async with until_gone(request.receive):
             documents, _ = await service.find(given, model)

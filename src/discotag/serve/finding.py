@@ -1,0 +1,97 @@
+"""Finding mentions for requests: documents, shared batches, and what was found."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, ParamSpec, TypeVar
+
+from discotag.mentions import Document
+from discotag.serve.answers import check_size, fill, make_documents
+from discotag.serve.batching import Scheduler
+from discotag.serve.errors import ServiceError
+from discotag.serve.jobs import Task
+from discotag.serve.metrics import Metrics
+from discotag.serve.models import ServedModel
+from discotag.serve.protection import Policy
+from discotag.serve.schemas import PredictRequest
+from discotag.words import Splitter
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+LONG: Final = 10_000
+"""The characters from which a request is handled by a thread; splitting that many takes 2 ms."""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """What the routes share.
+
+    Attributes:
+        models: The models; the first is the default.
+        policy: Who may use the service.
+        scheduler: Gives batches to engines.
+        metrics: Counts.
+        splitter: Splits texts into sentences and words.
+    """
+
+    models: Sequence[ServedModel]
+    policy: Policy
+    scheduler: Scheduler
+    metrics: Metrics
+    splitter: Splitter = field(default_factory=Splitter)
+
+    async def find(
+        self, request: PredictRequest, model: ServedModel, *, alternatives: int = 0
+    ) -> tuple[list[Document], list[Any] | None]:
+        """Return documents with mentions, and the alternatives of each sentence if wanted.
+
+        Raises:
+            ServiceError: There is too much to tag, or it takes too long.
+        """
+        limits = self.policy.limits
+        try:
+            async with asyncio.timeout(limits.seconds):
+                size = check_size(request, limits)
+                documents = await aside(size, make_documents, request, self.splitter, limits)
+                words = [each.words for document in documents for each in document.sentences]
+                found = await self.scheduler.tag(
+                    Task(model.name, "mentions", request.recall), words
+                )
+                readings = None
+                if alternatives:
+                    readings = await self.scheduler.tag(
+                        Task(model.name, "alternatives", alternatives), words
+                    )
+        except TimeoutError:
+            raise ServiceError(
+                504, "too_late", f"the texts were not tagged within {limits.seconds:g} seconds"
+            ) from None
+        self.metrics.count_words(sum(map(len, words)))
+        filled = await aside(size, fill, documents, found, request.min_score)
+        labels = Counter(
+            mention.label
+            for document in filled
+            for sentence in document.sentences
+            for mention in sentence.mentions
+        )
+        for label, number in labels.items():
+            self.metrics.count_mentions(model.name, label, number)
+        return filled, readings
+
+
+async def aside(size: int, function: Callable[P, R], *given: P.args, **named: P.kwargs) -> R:
+    """Call a function, in a thread if it has much to do, so that other requests need not wait.
+
+    Args:
+        size: The characters or bytes that it works on.
+        function: The function.
+        given: Its arguments.
+        named: The same.
+    """
+    if size <= LONG:
+        return function(*given, **named)
+    return await asyncio.to_thread(function, *given, **named)
