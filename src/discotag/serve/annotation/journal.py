@@ -129,7 +129,7 @@ def open_journal(path: Path) -> Iterator[Journal]:
         try:
             stack.enter_context(locked(path))
         except JobError as error:
-            if path.parent.is_dir() and path.exists():
+            if "another process" in str(error):
                 raise JournalError(
                     f"{path}: another discotag annotate uses this journal; stop it, or give "
                     "another file with --journal"
