@@ -2,18 +2,13 @@
 
 import json
 import re
-import signal
-import subprocess
-import sys
-import threading
-from contextlib import contextmanager
-from queue import Queue
 from time import monotonic
 from urllib.parse import quote
 from urllib.request import urlopen
 
 import pytest
 
+from annotating import running
 from discotag import Document, Mention, Sentence
 from discotag.corpora import read, write
 
@@ -54,38 +49,12 @@ def write_corpus(path):
     return path
 
 
-@contextmanager
-def serving(corpus, *options, port=0):
-    """Run the annotator until the block ends; give its process and address."""
-    command = [sys.executable, "-m", "discotag", "annotate", corpus, "--port", str(port), *options]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    lines = Queue()
-    readers = [
-        threading.Thread(target=lambda s=stream: [lines.put(line) for line in s], daemon=True)
-        for stream in (process.stderr, process.stdout)
-    ]
-    for reader in readers:
-        reader.start()
-    try:
-        address = None
-        while address is None:
-            address = re.search(r"http://127\.0\.0\.1:\d+", lines.get(timeout=60))
-        yield process, address[0]
-    finally:
-        process.kill()
-        process.wait(SECONDS)
-        for reader in readers:
-            reader.join(SECONDS)
-        process.stderr.close()
-        process.stdout.close()
-
-
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     """Serve the reports with the bundled model."""
     folder = tmp_path_factory.mktemp("annotate")
-    with serving(write_corpus(folder / "reports.jsonl")) as (_, address):
-        yield address
+    with running(write_corpus(folder / "reports.jsonl")) as server:
+        yield server.url
 
 
 @pytest.fixture
@@ -364,15 +333,16 @@ def test_what_does_not_fit_is_said_at_once(server, enter):
 
 def test_a_killed_server_loses_nothing(tmp_path, enter):
     corpus = write_corpus(tmp_path / "reports.jsonl")
-    with serving(corpus, "--no-model", "--labels", "ADR") as (process, address):
-        port = int(address.rpartition(":")[2])
+    options = ["--no-model", "--labels", "ADR"]
+    with running(corpus, *options) as server:
+        address = server.url
+        options += ["--port", address.rpartition(":")[2]]
         page = enter(address, "Ann", "mouse", lost=True)
         words(page).nth(2).click()
         page.keyboard.press("Enter")
         page.locator(".chip").wait_for()
         saved(page)
-        process.send_signal(signal.SIGKILL)
-        process.wait(SECONDS)
+        server.kill()
         drag(page, 2, 3)
         words(page).nth(6).click()
         page.keyboard.press("Enter")
@@ -383,22 +353,26 @@ def test_a_killed_server_loses_nothing(tmp_path, enter):
         page.locator("#saved", has_text="Not saved yet: 2").wait_for()
         page.locator(".chip.waiting").nth(1).wait_for()
         assert page.locator(".chip").count() == 3
-    with serving(corpus, "--no-model", "--labels", "ADR", port=port) as (process, address):
+    with running(corpus, *options) as server:
         saved(page)
         assert page.locator(".chip.waiting").count() == 0
         wanted = {(0, "ADR", ((2, 3),)), PAIN_LEGS, (0, "ADR", ((9, 10),))}
         assert held(address, "mouse", "Ann") == wanted
-        process.send_signal(signal.SIGKILL)
-        process.wait(SECONDS)
+        server.kill()
         words(page).nth(10).click()
         page.keyboard.press("Enter")
         page.locator("#saved", has_text="Not saved yet: 1").wait_for()
-    with serving(corpus, "--no-model", "--labels", "ADR", port=port) as (_, address):
-        # A new page in the same tab still has what waited.
-        page.on("dialog", lambda dialog: dialog.accept())
-        page.reload()
-        page.locator(".chip").nth(3).wait_for()
+        page.route("**/actions", lambda route: route.abort())
+    with running(corpus, *options) as server:
+        assert server.url == address  # it is ready
+        asked = []
+        page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+        page.reload()  # the new page in the same tab still has what waits
+        page.locator(".chip.waiting").wait_for()
+        assert asked == ["beforeunload"]
+        page.unroute("**/actions")
         saved(page)
+        assert page.locator(".chip").count() == 4
         assert held(address, "mouse", "Ann") == wanted | {(0, "ADR", ((10, 11),))}
 
 
@@ -598,7 +572,8 @@ def test_a_token_is_asked_for(tmp_path, enter, browser):
     token = tmp_path / "token"
     token.write_text("correct-horse-battery-staple", encoding="utf-8")
     corpus = write_corpus(tmp_path / "reports.jsonl")
-    with serving(corpus, "--no-model", "--token-file", str(token)) as (_, address):
+    with running(corpus, "--no-model", "--token-file", token) as server:
+        address = server.url
         context = browser.new_context()
         try:
             page = context.new_page()
