@@ -5,7 +5,8 @@
 Starts `discotag serve` on loopback with the bundled model. The texts are those of docs/demo.txt and
 docs/sample.jsonl, and made-up posts, one text per request, in random order. First, many clients at
 a time post all texts, and each answer must be what the tagger finds. Then wrk sends requests from
-one client, and from many, each as fast as it gets answers. wrk and the service share the cores.
+one client, and from many, each as fast as it gets answers. wrk and the service share the cores;
+`other_cores` is what all other processes of the machine used meanwhile.
 
 Prints a table and writes benchmarks/results/serving.json.
 """
@@ -25,12 +26,12 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from statistics import median
 from typing import Any
 from urllib.parse import urlsplit
 
+import psutil
 from rich.console import Console
 from rich.table import Table
 
@@ -97,8 +98,21 @@ def count_differences(url: str, given: Sequence[str], clients: int) -> int:
         return sum(pool.map(differing, [given[first::clients] for first in range(clients)]))
 
 
+def busy_seconds() -> tuple[float, float]:
+    """Return the processor seconds of all processes, and of this one and those it started."""
+    everything = psutil.cpu_times()
+    family = [psutil.Process(), *psutil.Process().children(recursive=True)]
+    times = [each.cpu_times() for each in family]
+    ended = times[0].children_user + times[0].children_system
+    return (
+        everything.user + everything.nice + everything.system,
+        sum(each.user + each.system for each in times) + ended,
+    )
+
+
 def load_by_wrk(url: str, clients: int, seconds: int, bodies: Path) -> dict[str, Any]:
     """Return what wrk measured."""
+    before = busy_seconds()
     command = ["wrk", "-t1", f"-c{clients}", f"-d{seconds}s", "--timeout", "30s"]
     command += ["-s", str(HERE / "serving.lua"), url, "--", str(bodies)]
     done = subprocess.run(
@@ -106,6 +120,8 @@ def load_by_wrk(url: str, clients: int, seconds: int, bodies: Path) -> dict[str,
     )
     measured: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     measured["per_second"] = round(measured["requests"] / measured["seconds"], 1)
+    everything, own = (after - start for after, start in zip(busy_seconds(), before, strict=True))
+    measured["other_cores"] = round((everything - own) / measured["seconds"], 2)
     return {"clients": clients} | measured
 
 
@@ -158,13 +174,22 @@ def compared(one: dict[str, Any], many: dict[str, Any]) -> dict[str, float]:
 
 def show(console: Console, turn: dict[str, Any]) -> None:
     """Print a table of one turn."""
-    table = Table("clients", "requests/s", "median ms", "p90 ms", "p99 ms", "longest ms", "errors")
-    keys = ("clients", "per_second", "median_ms", "p90_ms", "p99_ms", "longest_ms", "errors")
+    columns = {
+        "clients": "clients",
+        "requests/s": "per_second",
+        "median ms": "median_ms",
+        "p90 ms": "p90_ms",
+        "p99 ms": "p99_ms",
+        "longest ms": "longest_ms",
+        "errors": "errors",
+        "other cores": "other_cores",
+    }
+    table = Table(*columns)
     for each in (turn["one"], turn["many"]):
-        table.add_row(*(f"{each[key]:,}" for key in keys))
+        table.add_row(*(f"{each[key]:,}" for key in columns.values()))
     console.print(table)
-    ratios = list(islice(((key, turn[key]) for key in turn if "_" in key), 3))
-    console.print(", ".join(f"{key.replace('_', ' ')} {value:g}" for key, value in ratios))
+    ratios = {key: value for key, value in turn.items() if isinstance(value, float)}
+    console.print(", ".join(f"{key.replace('_', ' ')} {value:g}" for key, value in ratios.items()))
 
 
 if __name__ == "__main__":
