@@ -248,6 +248,8 @@ def test_keys_alone(server, enter):
     page.locator("#keys[open]").wait_for()
     press("Escape")
     press("Shift+ArrowLeft")
+    press("f")  # would lose the selection
+    page.locator(".notice", has_text="Some words are selected").wait_for()
     press("Escape")
     assert page.locator("[aria-selected=true]").count() == 0
     press("f")
