@@ -173,7 +173,8 @@ export function commandsFor(view, on) {
   function finish() {
     if (view.readonly) return on.next();
     if (!view.selection.empty) {
-      const first = "Some words are selected: make a mention of them, or clear the selection, first.";
+      const first =
+        "Some words are selected: make a mention of them, or clear the selection, first.";
       return notify(first, { key: "where" });
     }
     on.act("finish", {}, "finish the document");
