@@ -430,6 +430,7 @@ def test_two_annotators_keep_their_versions_and_decide(server, enter):
     ann.locator("[data-tool=reopen]").wait_for()
     ben.keyboard.press("f")
     ben.locator(f".document.disagreement[data-number='{NUMBERS['two']}']").wait_for()
+    ben.locator(".notice", has_text="two: the finished versions differ").wait_for()
     look(ann)
     ann.locator(".notice", has_text="differ").get_by_text("Compare").click()
     ann.locator(".choice").nth(2).wait_for()
@@ -465,7 +466,7 @@ def test_a_version_that_others_finish_is_announced(server, enter):
     ben.keyboard.press("f")
     until(ben, f"location.hash !== '#{NUMBERS['same']}'")
     look(ann)
-    ann.locator(".notice", has_text="Ben finished this document").wait_for()
+    ann.locator(".notice", has_text="Ben finished same").wait_for()
     assert ann.locator(".notice", has_text="differ").count() == 0
 
 

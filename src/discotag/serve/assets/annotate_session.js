@@ -141,7 +141,7 @@ export class Session {
     const state = await this.#load(number);
     if (this.state?.number !== number || this.waiting || state.revision < revision) return;
     if (moved)
-      notify("Another window of yours changed this document. This is how it is now.", {
+      notify(`Another window of yours changed ${state.name}. This is how it is now.`, {
         key: "moved",
         stays: true,
       });
@@ -160,17 +160,17 @@ export class Session {
     );
     if (came.length)
       notify(
-        `${listed(came)} opened this document too. Each of you has a version of your own; ` +
+        `${listed(came)} opened ${before.name} too. Each of you has a version of your own; ` +
           "nothing is overwritten.",
         { key: "came" },
       );
-    if (left.length) notify(`${listed(left)} left this document.`, { key: "left" });
+    if (left.length) notify(`${listed(left)} left ${before.name}.`, { key: "left" });
     if (finished.length)
-      notify(`${listed(finished)} finished this document.`, { key: "wrote", stays: true });
+      notify(`${listed(finished)} finished ${before.name}.`, { key: "wrote", stays: true });
     else if (wrote.length)
-      notify(`${listed(wrote)} made a version of this document.`, { key: "wrote" });
+      notify(`${listed(wrote)} made a version of ${before.name}.`, { key: "wrote" });
     if (disagreement && !before.disagreement)
-      notify("There are finished versions of this document that differ.", {
+      notify(`${before.name}: the finished versions differ.`, {
         key: "differ",
         stays: true,
         action: ["Compare", () => this.#on.compare(before.number)],
@@ -179,6 +179,7 @@ export class Session {
   }
 
   #take(state) {
+    if (this.state?.number === state.number) this.#announce(state);
     this.state = state;
     this.#showWaiting(true);
   }
@@ -199,7 +200,7 @@ export class Session {
       // A repeated action was moved by the answer that was lost.
       if (moved && !repeated)
         notify(
-          "Another window of yours changed this document too. Your change is applied to what is " +
+          `Another window of yours changed ${state.name} too. Your change is applied to what is ` +
             "there now.",
           { key: "moved", stays: true },
         );
