@@ -28,7 +28,8 @@ class _Connection(HttpToolsProtocol):
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
-        self._in_headers = 0
+        self._in_body = False
+        self._header_bytes = 0
         self._patience: TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -46,24 +47,26 @@ class _Connection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Read a part of a request."""
-        if self._in_headers == 0 and self._patience is None:
-            self._hurry(self.limits.header_seconds)
-        self._in_headers += len(data)
+        if not self._in_body:
+            if not self._header_bytes and self._patience is None:
+                self._hurry(self.limits.header_seconds)
+            self._header_bytes += len(data)
         super().data_received(data)
-        if self._in_headers > self.limits.header_bytes and not self.transport.is_closing():
+        if self._header_bytes > self.limits.header_bytes and not self.transport.is_closing():
             most = f"{self.limits.header_bytes:,}"
             self._refuse(431, "headers_too_large", f"headers may have up to {most} bytes")
 
     def on_headers_complete(self) -> None:
-        """Start to answer a request."""
+        """Start to answer a request; what comes now is a body, which has bounds of its own."""
         super().on_headers_complete()
-        self._in_headers = -(1 << 62)  # what comes now is a body, which has bounds of its own
+        self._in_body = True
+        self._header_bytes = 0
         self._relax()
 
     def on_message_complete(self) -> None:
         """Get ready for the headers of the next request."""
         super().on_message_complete()
-        self._in_headers = 0
+        self._in_body = False
 
     def pause_writing(self) -> None:
         """Wait for a client to take what was written."""
