@@ -4,6 +4,7 @@ import subprocess
 import sys
 import threading
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from time import monotonic, sleep
 from uuid import uuid4
@@ -57,10 +58,18 @@ class Client(httpx.Client):
     def state(self, number, annotator="Ann"):
         return self.ok("GET", f"/api/documents/{number}", params={"annotator": annotator})
 
+    @cached_property
+    def project(self):
+        """The id of the project."""
+        return self.ok("GET", "/api/project")["id"]
+
     def post_action(self, number, kind, annotator="Ann", base=None, id=None, **more):
+        """Make an action on the document as it is now, or as `base` and `model_version` say."""
+        body = {"id": id or str(uuid4()), "project": self.project, "annotator": annotator}
+        body |= {"base": base, "kind": kind}
         if base is None:
-            base = self.state(number, annotator)["revision"]
-        body = {"id": id or str(uuid4()), "annotator": annotator, "base": base, "kind": kind}
+            state = self.state(number, annotator)
+            body |= {"base": state["revision"], "model_version": state["model_version"]}
         return self.post(f"/api/documents/{number}/actions", json=body | more)
 
     def act(self, number, kind, annotator="Ann", **more):

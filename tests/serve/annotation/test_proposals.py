@@ -73,9 +73,32 @@ def test_at_once_for_a_document_that_is_opened(project, tagger):
         assert scores == pytest.approx([each.score for each in found], abs=1e-4)
         state = client.act(3, "accept_all")
         assert {status for _, status, _ in shown(state)} == {"accepted"}
-        # An action on a document that nobody has opened yet.
+        # An action is not what asks the model: nobody has seen what it would propose.
         state = client.act(1, "finish", base=0)
-        assert models(project)[0] == 1
+        assert models(project)[0] is None
+        assert shown(state) == []
+
+
+def test_nobody_accepts_what_the_page_does_not_show(project, tagger):
+    model, project.proposer.model = project.proposer.model, None
+    with served(project) as client:
+        client.enter("Ann", "Ben")
+        assert client.state(3)["model_version"] is None  # opened before there is a model
+        project.proposer.model = model
+        client.ok("DELETE", "/api/documents/3/presence", params={"annotator": "Ann"})
+        project.proposer.start()
+        wait_for(lambda: models(project)[2] == 1)
+        for seen in ({"model_version": None}, {}, {"model_version": 2}):
+            for kind in ("finish", "accept_all"):
+                late = client.post_action(3, kind, base=0, **seen)
+                assert late.status_code == 409, (kind, seen)
+                error = late.json()["error"]
+                assert "other proposals" in error["message"]
+                assert error["state"]["model_version"] == 1
+                assert {status for _, status, _ in shown(error["state"])} == {"proposed"}
+        assert client.state(3)["revision"] == 0
+        state = client.act(3, "finish", base=0, model_version=1)
+        assert {status for _, status, _ in shown(state)} == {"accepted"}
 
 
 def test_a_new_model_leaves_open_and_touched_documents_alone(project, tagger):

@@ -91,6 +91,42 @@ def test_two_windows_of_one_annotator(client, folder):
     assert ahead.status_code == 409
 
 
+def test_undo_is_of_what_the_window_shows(client):
+    client.add(1, (2, 5))
+    client.act(1, "undo")
+    client.act(1, "redo")
+    client.add(1, (0, 1))  # in another window
+    for kind in ("undo", "redo"):
+        late = client.post_action(1, kind, base=3)
+        error = late.json()["error"]
+        assert (late.status_code, error["code"]) == (409, "conflict")
+        assert f"look, then {kind} again" in error["message"]
+        assert error["state"]["undo"] == "add ADR “I”"
+    assert len(found(client.state(1))) == 2
+
+
+def test_a_page_of_another_project_changes_nothing(client, tmp_path):
+    other = write_texts(tmp_path / "other", {"x": "I had pain in arms and shoulders."})
+    with project_of(other) as project:
+        foreign = project.id
+    with project_of(other) as project:
+        assert project.id == foreign  # it is kept
+    state = client.state(1)
+    assert state["id"] == client.project != foreign
+    client.act(1, "finish", project=client.project)
+    client.act(1, "finish", "Ben")
+    bodies = {
+        "actions": {"id": str(uuid4()), "base": 1, "kind": "reopen"},
+        "decision": {"id": str(uuid4()), "base": 2, "sentences": [[], []]},
+        "presence": {},
+    }
+    for name, body in bodies.items():
+        body |= {"annotator": "Ann", "project": foreign}
+        answer = client.post(f"/api/documents/1/{name}", json=body)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (409, "other_project")
+    assert client.state(1)["finished"]
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -270,6 +306,60 @@ def test_a_later_change_reopens_the_disagreement(disagreeing):
     client.act(1, "finish", "Zoë")
     assert client.state(1)["status"] == "disagreement"
     assert len(client.ok("GET", "/api/documents/1/versions")["versions"]) == 3
+
+
+def test_versions_that_become_the_same_after_a_decision(disagreeing):
+    client = disagreeing
+    assert decide(client, []).status_code == 200  # neither
+    client.act(1, "reopen", "Ben")
+    client.act(1, "remove", "Ben", sentence=0, mention={"label": "ADR", "fragments": [[2, 5]]})
+    assert client.state(1)["status"] == "decided"  # Ben has come to the decision
+    client.add(1, (2, 3), (6, 7), annotator="Ben")
+    assert client.state(1)["status"] == "finished"  # it is what Ann has finished
+    client.act(1, "finish", "Ben")
+    assert client.state(1)["status"] == "finished"
+    assert client.ok("GET", "/api/documents/1/versions")["differences"] == []
+    assert "pain shoulders" in client.get("/api/export").text
+    client.act(1, "reopen", "Ann")
+    client.add(1, (0, 1), annotator="Ann")
+    client.act(1, "finish", "Ann")
+    assert client.state(1)["status"] == "disagreement"
+
+
+def test_a_decided_document_that_nobody_has_finished_any_more(disagreeing):
+    client = disagreeing
+    assert decide(client, [PAIN]).status_code == 200
+    for name in ("Ann", "Ben"):
+        client.act(1, "reopen", name)
+    client.add(1, (0, 1))
+    assert client.state(1)["status"] == "disagreement"
+    (left,) = client.ok("GET", "/api/export/summary")["left_out"]
+    assert left["reason"] == "A version has changed since the decision, and is not finished."
+
+
+def test_what_a_decision_was_about(disagreeing):
+    client = disagreeing
+    both = [PAIN, {"label": "ADR", "fragments": [[2, 5]]}]
+    compared = decide(client, [PAIN]).json()["decision"]["compared"]
+    assert compared == [both, []]
+    client.act(1, "reopen", "Ben")
+    client.add(1, (0, 1), annotator="Ben")
+    client.act(1, "finish", "Ben")  # which the decision was not about
+    assert client.ok("GET", "/api/documents/1/versions")["decision"]["compared"] == [both, []]
+
+
+def test_problems_of_a_decision(disagreeing):
+    client = disagreeing
+    mixed = [PAIN, {"label": "Drug", "fragments": [[6, 7]]}]
+    answer = client.ok("POST", "/api/documents/1/problems", json={"sentences": [mixed, []]})
+    (first, second) = answer["problems"]
+    assert ([each["reason"] for each in first], second) == (["mixed_labels"], [])
+    assert first[0]["mentions"] == [0, 1]
+    decided = decide(client, mixed).json()["decision"]
+    assert [each["problems"] for each in decided["sentences"]] == answer["problems"]
+    wrong = client.post("/api/documents/1/problems", json={"sentences": [[]]})
+    assert wrong.status_code == 422
+    assert client.post("/api/documents/9/problems", json={"sentences": []}).status_code == 404
 
 
 def test_everything_is_there_after_a_restart(disagreeing, folder):

@@ -19,6 +19,7 @@ from discotag.corpora.parsing.problems import Problem, Report, shown, strict
 from discotag.corpora.tables import TableOptions
 from discotag.errors import InputError
 from discotag.mentions import Document
+from discotag.serve.annotation.facts import keep_fact, read_fact
 from discotag.serve.annotation.journal import Journal, JournalError
 from discotag.words import Splitter
 
@@ -29,7 +30,7 @@ MOST_WORDS: Final = 20_000
 """The most words of a document: a page of 50 book pages, beyond which browsers become slow."""
 
 LABELS: Final = "labels"
-"""The name of the fact that keeps the labels of the corpus."""
+"""The name of the fact that keeps the labels of the project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,10 +186,13 @@ def document_of(text: str, data: str, number: int) -> Document:
     return jsonl.from_dict(plain, Splitter(), strict, f"document {number}")
 
 
-def corpus_labels(db: sqlite3.Connection) -> list[str]:
-    """Return the labels of the mentions of the corpus, in alphabetical order."""
-    found = db.execute("SELECT value FROM facts WHERE name = ?", (LABELS,)).fetchone()
-    return [] if found is None else sorted(json.loads(found[0]))
+def known_labels(db: sqlite3.Connection) -> list[str]:
+    """Return the labels that the journal keeps, in alphabetical order.
+
+    These are the labels of the corpus's mentions, and all that the project has had so far.
+    """
+    found = read_fact(db, LABELS)
+    return [] if found is None else sorted(json.loads(found))
 
 
 def _named(source: Source) -> Iterator[tuple[str, Document]]:
@@ -232,10 +236,6 @@ def _insert(db: sqlite3.Connection, name: str, digest: str, document: Document) 
         (number, text, json.dumps(data, ensure_ascii=False)),
     )
     labels = {mention.label for sentence in document.sentences for mention in sentence.mentions}
-    known = set(corpus_labels(db))
+    known = set(known_labels(db))
     if not labels <= known:
-        db.execute(
-            "INSERT INTO facts (name, value) VALUES (?, ?) "
-            "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-            (LABELS, json.dumps(sorted(labels | known), ensure_ascii=False)),
-        )
+        keep_fact(db, LABELS, json.dumps(sorted(labels | known), ensure_ascii=False))

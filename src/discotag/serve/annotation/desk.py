@@ -127,7 +127,7 @@ class Desk:
         with self._lock, self.journal.writing() as db:
             check_annotator(db, annotator)
             document, _, status, _ = self.document(db, number)
-            self._check_mentions(document, sentences)
+            self.check_mentions(document, sentences)
             content = content_json(sentences)
             recorded = Recorded(number, annotator, DECIDE, content, None)
             known = records.find_action(db, id)
@@ -158,12 +158,18 @@ class Desk:
         for mention in (order.action.mention, order.action.to):
             if mention is not None and mention.label not in self.labels:
                 raise RefusedError("invalid", "the label is not one of this project")
-        if order.model is not None and not version.revision:
+        if not version.revision:
             _, model = self.status(db, order.document)
-            if model != order.model:
+            if model != order.model:  # nobody is to accept what the page does not show
                 raise RefusedError("conflict", "the model has made other proposals in the meantime")
+        if order.action.kind in ("undo", "redo") and order.base != version.revision:
+            raise RefusedError(
+                "conflict",
+                f"another window has changed this document; look, then {order.action.kind} again",
+            )
 
-    def _check_mentions(self, document: Document, sentences: Sequence[Sequence[Mention]]) -> None:
+    def check_mentions(self, document: Document, sentences: Sequence[Sequence[Mention]]) -> None:
+        """Raise `ServiceError` if mentions are not those of a document's sentences."""
         if len(sentences) != len(document.sentences):
             raise ServiceError(
                 422,

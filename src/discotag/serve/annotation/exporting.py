@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
@@ -214,17 +214,29 @@ def _content(
     decision = records.decision_of(db, number)
     status = records.status_of(versions, decision)
     if status == "disagreement":
-        names = " and ".join(each.annotator for each in versions if each.finished)
-        return f"The versions of {names} differ, and nobody has decided."
+        finished = [each.annotator for each in versions if each.finished]
+        if len(finished) > 1:
+            return f"The versions of {_listed(finished)} differ, and nobody has decided."
+        return "A version has changed since the decision, and is not finished."
     if status == "untouched":
         return None
     settled = records.settled_content(versions, decision)
     if settled is not None:
         return settled
     if len(versions) > 1:
-        names = " and ".join(each.annotator for each in versions)
+        names = _listed([each.annotator for each in versions])
         return f"{names} have begun it, and nobody has finished it."
     return records.accepted_content(db, number, versions[0].annotator)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names as people write them in a row.
+
+    Example:
+        >>> _listed(["Ann", "Ben", "Cy"])
+        'Ann, Ben and Cy'
+    """
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _losses(format: str) -> list[str]:

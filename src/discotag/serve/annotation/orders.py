@@ -21,7 +21,7 @@ class Order:
         annotator: Who asks.
         base: The revision that the client has seen.
         action: The action.
-        model: The version of the model whose proposals the client shows, if it says so.
+        model: The version of the model whose proposals the client shows; None: it shows none.
     """
 
     id: str

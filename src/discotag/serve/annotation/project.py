@@ -12,18 +12,20 @@ from time import time
 from typing import Any, Final
 
 from discotag.errors import InputError
+from discotag.mentions import Mention
 from discotag.scheme import Scheme
 from discotag.serve.annotation import listing, records
 from discotag.serve.annotation.corpus import (
     LABELS,
     Source,
     Taken,
-    corpus_labels,
     default_journal,
+    known_labels,
     take_in,
 )
 from discotag.serve.annotation.desk import Desk
 from discotag.serve.annotation.exporting import file_name, format_names
+from discotag.serve.annotation.facts import keep_fact, project_id
 from discotag.serve.annotation.journal import Journal, open_journal
 from discotag.serve.annotation.models import load_model
 from discotag.serve.annotation.orders import Seen, check_annotator
@@ -71,6 +73,7 @@ class Project:
     """An open project. Use `open_project` to open one.
 
     Attributes:
+        id: Tells the project from others that may be served at the same address.
         name: The name of the corpus.
         journal: The journal.
         taken: What reading the corpus has done.
@@ -81,6 +84,7 @@ class Project:
         trainer: Trains the next model; None: never.
     """
 
+    id: str
     name: str
     journal: Journal
     taken: Taken
@@ -114,6 +118,7 @@ class Project:
             people = listing.count_by_annotator(db)
         scheme, model = self.viewer.scheme, self.proposer.model
         return {
+            "id": self.id,
             "name": self.name,
             "labels": list(self.viewer.labels),
             "scheme": {
@@ -146,7 +151,31 @@ class Project:
 
     def state(self, seen: Seen) -> dict[str, Any]:
         """Return a version as plain data."""
-        return self.viewer.state(seen, self.presence.holders(seen.number, besides=seen.annotator))
+        holders = self.presence.holders(seen.number, besides=seen.annotator)
+        return {"id": self.id, **self.viewer.state(seen, holders)}
+
+    def check_id(self, given: str | None) -> None:
+        """Raise `ServiceError` if a page was loaded from another project."""
+        if given is not None and given != self.id:
+            raise ServiceError(
+                409,
+                "other_project",
+                "this address now serves another project than the one this page was loaded from; "
+                "load the page again",
+            )
+
+    def problems(
+        self, number: int, sentences: Sequence[Sequence[Mention]]
+    ) -> list[list[dict[str, Any]]]:
+        """Return what the scheme cannot hold of mentions of a document, for each sentence.
+
+        Raises:
+            ServiceError: There is no such document, or a mention is invalid.
+        """
+        with self.journal.reading() as db:
+            document, _, _, _ = self.desk.document(db, number)
+        self.desk.check_mentions(document, sentences)
+        return self.viewer.problems(document, sentences)
 
     def versions(self, number: int) -> dict[str, Any]:
         """Return all versions of a document side by side."""
@@ -200,6 +229,7 @@ def open_project(plan: Plan, progress: Callable[[int], None] | None = None) -> I
         presence = Presence()
         proposer = Proposer(journal, model, lambda: presence.by_document().keys())
         project = Project(
+            project_id(journal),
             corpus.absolute().name,
             journal,
             taken,
@@ -228,7 +258,7 @@ def _scheme(journal: Journal, model: Model | None, given: Sequence[str]) -> Sche
     """
     base = None if model is None else model.tagger.scheme
     with journal.writing() as db:
-        known = corpus_labels(db)
+        known = known_labels(db)
         labels = tuple(_unique(() if base is None else base.labels, given, known))
         if not labels:
             raise InputError("the corpus has no labels, and there is no model: give some, --labels")
@@ -236,11 +266,7 @@ def _scheme(journal: Journal, model: Model | None, given: Sequence[str]) -> Sche
             scheme = Scheme(labels, SLOTS, gap_mentions=True)
         else:
             scheme = Scheme(labels, base.slots, base.naming, base.gap_mentions)
-        db.execute(
-            "INSERT INTO facts (name, value) VALUES (?, ?) "
-            "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-            (LABELS, json.dumps(sorted({*labels, *known}), ensure_ascii=False)),
-        )
+        keep_fact(db, LABELS, json.dumps(sorted({*labels, *known}), ensure_ascii=False))
     return scheme
 
 

@@ -193,19 +193,26 @@ def status_of(versions: Iterable[Kept], decision: Decision | None) -> DocumentSt
 
     Finished versions that differ are a disagreement, until somebody decides. A decision holds as
     long as no version that was finished, then or now, has become something else than what was
-    compared and what was decided.
+    compared and what was decided. If one has, but all finished versions are now the same, there is
+    nothing left to decide: what they have in common counts.
     """
     versions = list(versions)
     if not versions:
         return "untouched"
-    if decision is not None:
-        contested = any(
-            each.content not in (decision.content, decision.compared.get(each.annotator))
-            for each in versions
-            if each.finished or each.annotator in decision.compared
-        )
-        return "disagreement" if contested else "decided"
     finished = {each.content for each in versions if each.finished}
+    if decision is not None:
+        contesting = [
+            each
+            for each in versions
+            if (each.finished or each.annotator in decision.compared)
+            and each.content not in (decision.content, decision.compared.get(each.annotator))
+        ]
+        if not contesting:
+            return "decided"
+        agreed = any(each.finished for each in contesting) or all(
+            each.content in finished for each in contesting
+        )
+        return "finished" if len(finished) == 1 and agreed else "disagreement"
     if not finished:
         return "started"
     return "finished" if len(finished) == 1 else "disagreement"

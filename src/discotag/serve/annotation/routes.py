@@ -21,10 +21,12 @@ from discotag.serve.annotation.schemas import (
     LARGEST,
     ActionBody,
     AnnotatorBody,
+    ContentBody,
     DecisionBody,
     ErrorBody,
     PresenceBody,
     TrainingBody,
+    mentions_of,
 )
 from discotag.serve.errors import ServiceError
 
@@ -109,8 +111,8 @@ def make_router(project: Project) -> APIRouter:
     @router.post("/documents/{number}/actions")
     def act(number: Number, body: ActionBody) -> dict[str, Any]:
         """Record and apply an action."""
+        project.check_id(body.project)
         order = body.order(number)
-        project.proposer.need(number)
         try:
             seen, repeated, moved = project.desk.act(order)
         except ConflictError as error:
@@ -123,6 +125,7 @@ def make_router(project: Project) -> APIRouter:
     @router.post("/documents/{number}/presence")
     def stay(number: Number, body: PresenceBody) -> dict[str, Any]:
         """Say that an annotator still has a document open."""
+        project.check_id(body.project)
         return project.signs(number, body.annotator)
 
     @router.delete("/documents/{number}/presence")
@@ -139,9 +142,15 @@ def make_router(project: Project) -> APIRouter:
     @router.post("/documents/{number}/decision")
     def decide(number: Number, body: DecisionBody) -> dict[str, Any]:
         """Decide which mentions a document has."""
-        sentences = [[each.mention() for each in mentions] for mentions in body.sentences]
+        project.check_id(body.project)
+        sentences = mentions_of(body.sentences)
         project.desk.decide(body.id, number, body.annotator, body.base, sentences)
         return project.versions(number)
+
+    @router.post("/documents/{number}/problems")
+    def find_problems(number: Number, body: ContentBody) -> dict[str, Any]:
+        """Return what the scheme cannot hold of mentions, such as those of a decision."""
+        return {"problems": project.problems(number, mentions_of(body.sentences))}
 
     @router.get("/progress")
     def get_progress() -> dict[str, Any]:

@@ -20,6 +20,7 @@ LARGEST: Final = 2**31
 
 Whole = Annotated[StrictInt, Field(ge=0, le=LARGEST)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+Project = Annotated[str | None, StringConstraints(min_length=1, max_length=64)]
 Id = Annotated[str, StringConstraints(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")]
 
 
@@ -50,6 +51,14 @@ class MentionBody(Body):
             raise ServiceError(422, "invalid", str(error)) from None
 
 
+SentencesBody = list[Annotated[list[MentionBody], Field(max_length=MOST_FRAGMENTS)]]
+
+
+def mentions_of(sentences: SentencesBody) -> list[list[Mention]]:
+    """Return the mentions of each sentence; raises as `MentionBody.mention`."""
+    return [[each.mention() for each in mentions] for mentions in sentences]
+
+
 class AnnotatorBody(Body):
     """The name of an annotator."""
 
@@ -59,6 +68,7 @@ class AnnotatorBody(Body):
 class PresenceBody(Body):
     """Who has a document open."""
 
+    project: Project = None
     annotator: Name
 
 
@@ -66,6 +76,7 @@ class ActionBody(Body):
     """An action of an annotator; see `discotag.serve.annotation.actions`."""
 
     id: Id
+    project: Project = None
     annotator: Name
     base: Whole
     kind: Kind
@@ -107,9 +118,16 @@ class DecisionBody(Body):
     """A decision between versions: the mentions of each sentence."""
 
     id: Id
+    project: Project = None
     annotator: Name
     base: Whole
-    sentences: list[Annotated[list[MentionBody], Field(max_length=MOST_FRAGMENTS)]]
+    sentences: SentencesBody
+
+
+class ContentBody(Body):
+    """The mentions of each sentence."""
+
+    sentences: SentencesBody
 
 
 class TrainingBody(Body):

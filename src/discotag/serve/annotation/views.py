@@ -81,8 +81,18 @@ class Viewer:
                 "by": decision.annotator,
                 "at": decision.at,
                 "sentences": self._content(document, decision.content),
+                "compared": _compared(document, decision),
             },
         }
+
+    def problems(
+        self, document: Document, sentences: Sequence[Sequence[Mention]]
+    ) -> list[list[dict[str, Any]]]:
+        """Return what the scheme cannot hold of mentions, for each sentence of a document."""
+        return [
+            problems(self.scheme, sentence.with_mentions(mentions))
+            for sentence, mentions in zip(document.sentences, sentences, strict=True)
+        ]
 
     def _content(self, document: Document, content: str) -> list[dict[str, Any]]:
         return [
@@ -109,6 +119,15 @@ class Viewer:
             "drawing": drawing,
             "problems": problems(self.scheme, shown),
         }
+
+
+def _compared(document: Document, decision: Decision) -> list[list[dict[str, Any]]]:
+    """Return for each sentence the mentions that versions had when a decision was made."""
+    contents = [content_of(each) for each in decision.compared.values()]
+    return [
+        [plain(mention) for mention in sorted({each for held in contents for each in held[place]})]
+        for place in range(len(document.sentences))
+    ]
 
 
 def mine(touched: bool, finished: bool) -> str:
