@@ -1,7 +1,10 @@
 """Training in the background: from finished documents to a model in use."""
 
 import shlex
+import shutil
 from pathlib import Path
+from threading import Event
+from uuid import uuid4
 
 import pytest
 
@@ -11,8 +14,9 @@ from discotag.errors import DiscotagError
 from discotag.model.encoder import load_encoder
 from discotag.serve.annotation import training as training_room
 from discotag.serve.annotation.child import ENCODER_OF, _write_encoder
-from discotag.serve.annotation.child_process import last_line
-from discotag.serve.annotation.shares import ONE_IN
+from discotag.serve.annotation.child_process import last_line, run_child
+from discotag.serve.annotation.models import keep_model, models_folder
+from discotag.serve.annotation.shares import ONE_IN, has_enough
 from discotag.serve.annotation.training import TrainingPlan
 from learnable import learnable_encoder
 from tiny import tiny_model
@@ -100,8 +104,13 @@ def test_train_and_reload_without_stopping(folder, encoder):
         client.ok("POST", "/api/training", json={})  # before enough is finished
         again = client.post("/api/training", json={})
         assert (again.status_code, again.json()["error"]["code"]) == (409, "training_runs")
-        wait_for(lambda: client.ok("GET", "/api/project")["model"]["version"] == 2, 120)
-        assert proposer_of(project, 5) == 1  # somebody has it open
+
+        def next_is_used():
+            client.state(5)  # which Ann has open
+            return client.ok("GET", "/api/project")["model"]["version"] == 2
+
+        wait_for(next_is_used, 120)
+        assert proposer_of(project, 5) == 1
         client.ok("DELETE", "/api/documents/5/presence", params={"annotator": "Ann"})
         wait_for(lambda: proposer_of(project, 5) == 2)
         card = (folder_of_models / "training-2" / "run" / "model" / "README.md").read_text()
@@ -142,18 +151,110 @@ def test_shares_are_kept(folder, encoder):
     with project_of(folder, labels=("ADR",)) as project, served(project) as client:
         client.enter("Ann")
 
-        def shares():
-            with project.journal.writing() as db:
-                training_room.share_documents(db)
-                return dict(db.execute("SELECT document, share FROM shares"))
-
         annotate(client, 1, 2, 3)
-        first = shares()
+        first = shares_of(project)
         assert sorted(first.values()) == ["dev", "train", "train"]
         annotate(client, 4, 5, 6)
-        second = shares()
+        second = shares_of(project)
         assert first.items() <= second.items()
         assert sorted(second.values()).count("dev") == 2 == -(-6 // ONE_IN)
+
+
+def shares_of(project):
+    with project.journal.writing() as db:
+        training_room.share_documents(db)
+        return dict(db.execute("SELECT document, share FROM shares"))
+
+
+def test_the_same_text_is_not_learned_and_measured_on(tmp_path):
+    texts = {f"{name}-{copy}": text for name, text in TEXTS.items() for copy in range(3)}
+    folder = write_texts(tmp_path / "posts", texts)
+    with project_of(folder, labels=("ADR",)) as project, served(project) as client:
+        client.enter("Ann")
+        annotate(client, *range(1, 19, 3))  # one of each text
+        shares_of(project)
+        annotate(client, *(number for number in range(1, 19) if number % 3 != 1))
+        shares = shares_of(project)
+    assert len(shares) == 18
+    assert {*shares.values()} == {"train", "dev"}
+    for first in range(1, 19, 3):
+        assert len({shares[number] for number in range(first, first + 3)}) == 1
+
+
+def test_enough_is_what_was_decided(folder):
+    with project_of(folder, labels=("ADR",)) as project, served(project) as client:
+        client.enter("Ann", "Ben")
+
+        def enough():
+            with project.journal.reading() as db:
+                return has_enough(db)
+
+        annotate(client, 1)
+        annotate(client, 2)
+        client.act(2, "finish", "Ben")  # without mentions
+        assert not enough()  # a disagreement
+        for wanted in ([], [{"label": "ADR", "fragments": [[0, 1]]}]):
+            base = client.ok("GET", "/api/documents/2/versions")["revision"]
+            body = {"id": str(uuid4()), "project": client.project, "annotator": "Ann"}
+            body |= {"base": base, "sentences": [wanted]}
+            client.ok("POST", "/api/documents/2/decision", json=body)
+            assert enough() is bool(wanted)
+
+
+def test_code_of_the_current_folder_is_not_run(tmp_path, monkeypatch):
+    for name in ("discotag", "typer", "torch"):
+        (tmp_path / f"{name}.py").write_text(f"open('{name}-was-here', 'w')")
+    monkeypatch.chdir(tmp_path)
+    log = tmp_path / "log.txt"
+    assert run_child(["--help"], log, Event()) == 0
+    assert "discotag train" in log.read_text()
+    assert not list(tmp_path.glob("*-was-here"))
+
+
+def versions_of_models(project):
+    with project.journal.reading() as db:
+        return db.execute("SELECT version, base, folder FROM models ORDER BY version").fetchall()
+
+
+@pytest.fixture
+def trained(folder, tmp_path):
+    """A project with a trained model, and with another model after it."""
+    model, other = tiny_model(tmp_path / "a"), tiny_model(tmp_path / "b")
+    inside = "training-1/run/model"
+    with project_of(folder, use_model=True, model=str(model)) as project:
+        shutil.copytree(model, models_folder(project.journal.path) / inside)
+        keep_model(project.journal, 2, str(model), inside)
+    with project_of(folder, use_model=True, model=str(model)) as project:
+        assert project.proposer.model.version == 2
+    with project_of(folder, use_model=True, model=str(other)) as project:
+        assert project.proposer.model.version == 3
+    return model, inside
+
+
+def test_the_trained_model_is_back_after_another_one(folder, trained):
+    model, inside = trained
+    for _ in range(2):
+        with project_of(folder, use_model=True, model=str(model)) as project:
+            assert project.proposer.model.version == 4  # so that proposals are renewed
+            assert project.proposer.model.tagger.folder.as_posix().endswith(inside)
+            assert versions_of_models(project)[-1] == (4, str(model), inside)
+
+
+def test_a_backup_without_the_folder_of_models(folder, trained, caplog):
+    model, _ = trained
+    models = folder.with_name("posts.journal.models")
+    kept = models.rename(folder.with_name("elsewhere"))
+    for _ in range(2):
+        caplog.clear()
+        with project_of(folder, use_model=True, model=str(model)) as project:
+            assert project.proposer.model.version == 4
+            assert project.proposer.model.tagger.folder == model
+        assert "the last model of this project is missing" in caplog.text
+        assert f"it goes on with {model}" in caplog.text
+    kept.rename(models)
+    with project_of(folder, use_model=True, model=str(model)) as project:
+        assert project.proposer.model.version == 5
+        assert project.proposer.model.tagger.folder.is_relative_to(models)
 
 
 def test_what_training_needs(folder, monkeypatch):

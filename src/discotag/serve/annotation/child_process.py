@@ -32,7 +32,8 @@ def run_child(arguments: Sequence[str], log: Path, stop: Event) -> int | None:
     """
     with log.open("ab") as stream:
         child = subprocess.Popen(
-            [sys.executable, "-m", "discotag.serve.annotation.child", *arguments],
+            # -P: no module of the current folder, which may be that of the texts, is imported.
+            [sys.executable, "-P", "-m", "discotag.serve.annotation.child", *arguments],
             stdin=subprocess.PIPE,
             stdout=stream,
             stderr=subprocess.STDOUT,

@@ -1,12 +1,11 @@
 """Which finished documents are trained on, and which measure the training.
 
 A document keeps its share for good, so that no later model is measured on what an earlier one, from
-which it continues, has learned.
+which it continues, has learned. For the same reason, documents with the same text have one share.
 """
 
 from __future__ import annotations
 
-import hashlib
 import sqlite3
 from collections import Counter
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Final, Literal
 
 from discotag.corpora import write
 from discotag.serve.annotation.exporting import settled_documents
+from discotag.serve.annotation.records import decision_of, settled_content, versions_of
 
 Share = Literal["train", "dev"]
 
@@ -24,22 +24,24 @@ ONE_IN: Final = 5
 def share_documents(db: sqlite3.Connection) -> None:
     """Give a share to each finished document that has none.
 
-    Documents with and without mentions are divided alike. The order is by a hash of the name, so
-    that it depends neither on the corpus's order nor on that of the work.
+    Documents with and without mentions are divided alike. The order is by the digest of the text,
+    so that it depends neither on the corpus's order nor on that of the work.
     """
-    given = dict(db.execute("SELECT document, share FROM shares"))
-    counts: Counter[tuple[bool, str]] = Counter()
+    digests = dict(db.execute("SELECT number, digest FROM documents"))
+    known: dict[int, Share] = dict(db.execute("SELECT document, share FROM shares"))
+    by_text = {digests[number]: share for number, share in known.items()}
+    counts: Counter[tuple[bool, Share]] = Counter()
     waiting = []
     for number, document in settled_documents(db, "finished", None):
         marked = any(sentence.mentions for sentence in document.sentences)
-        if number in given:
-            counts[marked, given[number]] += 1
+        if number in known:
+            counts[marked, known[number]] += 1
         else:
-            key = hashlib.sha256((document.id or "").encode("utf-8", "surrogatepass")).digest()
-            waiting.append((key, number, marked))
-    for _, number, marked in sorted(waiting):
+            waiting.append((digests[number], number, marked))
+    for digest, number, marked in sorted(waiting):
         total = counts[marked, "train"] + counts[marked, "dev"]
         share: Share = "dev" if counts[marked, "dev"] * ONE_IN <= total else "train"
+        share = by_text.setdefault(digest, share)
         counts[marked, share] += 1
         db.execute("INSERT INTO shares (document, share) VALUES (?, ?)", (number, share))
 
@@ -54,10 +56,15 @@ def write_share(db: sqlite3.Connection, share: Share, path: Path) -> None:
 
 
 def has_enough(db: sqlite3.Connection) -> bool:
-    """Return whether two finished documents have mentions: one to learn from, one to measure on."""
-    ((found,),) = db.execute(
-        "SELECT count(*) FROM (SELECT number FROM documents JOIN versions ON document = number "
-        "WHERE status IN ('finished', 'decided') AND finished AND versions.mentions > 0 "
-        "GROUP BY number LIMIT 2)"
+    """Return whether two texts have mentions in the end: one to learn from, one to measure on."""
+    rows = db.execute(
+        "SELECT number, digest FROM documents WHERE status IN ('finished', 'decided')"
     )
-    return bool(found == 2)
+    texts = set()
+    for number, digest in rows:
+        content = settled_content(versions_of(db, number), decision_of(db, number))
+        if content is not None and any(content):
+            texts.add(digest)
+        if len(texts) > 1:
+            return True
+    return False

@@ -17,7 +17,13 @@ from discotag.errors import DiscotagError
 from discotag.serve.annotation.child import ENCODER_OF
 from discotag.serve.annotation.child_process import last_line, run_child
 from discotag.serve.annotation.journal import Journal
-from discotag.serve.annotation.models import NO_MODEL, last_model, load_version, models_folder
+from discotag.serve.annotation.models import (
+    NO_MODEL,
+    keep_model,
+    last_model,
+    load_version,
+    models_folder,
+)
 from discotag.serve.annotation.proposals import Model, Proposer
 from discotag.serve.annotation.shares import has_enough, share_documents, write_share
 from discotag.serve.errors import ServiceError
@@ -216,11 +222,7 @@ class Trainer:
             except DiscotagError as error:
                 self._end(number, "failed", str(error))
                 return
-            with self._journal.writing() as db:
-                db.execute(
-                    "INSERT INTO models (version, base, folder, at) VALUES (?, ?, ?, ?)",
-                    (version, base, inside, time()),
-                )
+            keep_model(self._journal, version, base, inside)
             self._proposer.use(model)
             self._end(
                 number, "done", f"version {version} of the model is in use{_measured(folder)}"
