@@ -121,7 +121,8 @@ def test_disagreements_are_left_out_and_named(client):
     ]
     assert export(client, "jsonl").text.count("\n") == 1
     base = client.ok("GET", "/api/documents/1/versions")["revision"]
-    decision = {"id": str(uuid4()), "annotator": "Ben", "base": base, "sentences": [[], []]}
+    decision = {"id": str(uuid4()), "project": client.project, "annotator": "Ben"}
+    decision |= {"base": base, "sentences": [[], []]}
     decision["sentences"][0].append({"label": "Drug", "fragments": [[0, 1]]})
     client.ok("POST", "/api/documents/1/decision", json=decision)
     assert '"label":"Drug","text":"I"' in export(client, "jsonl").text

@@ -58,7 +58,7 @@ def try_operation(client, operation, examples):
             if "annotator" in query or not case.body:
                 query["annotator"] = name
             if isinstance(body, dict):
-                likely(body, name, data.draw)
+                likely(body, client.project, name, data.draw)
         address = operation.path
         for key, value in path.items():
             address = address.replace(f"{{{key}}}", httpx.URL(f"/{value}").path.lstrip("/") or "0")
@@ -76,9 +76,11 @@ def try_operation(client, operation, examples):
     return statuses
 
 
-def likely(body, name, draw):
+def likely(body, project, name, draw):
     """Change a body so that some of its fields fit the project."""
     body["annotator"] = name
+    if "project" in body:
+        body["project"] = project
     if "base" in body:
         body["base"] = draw(st.integers(0, 5))
     if "sentence" in body:
@@ -124,7 +126,7 @@ def test_broken_bodies(tmp_path, content, status):
 
 def test_half_characters(tmp_path):
     with fuzzed(tmp_path) as client:
-        half = b'{"annotator": "\\ud800"}'
+        half = f'{{"project": "{client.project}", "annotator": "\\ud800"}}'.encode()
         headers = {"content-type": "application/json"}
         answer = client.post("/api/documents/1/presence", content=half, headers=headers)
         assert answer.status_code == 422

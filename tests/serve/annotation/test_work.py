@@ -58,8 +58,8 @@ def test_draw_undo_redo_finish(client):
 
 
 def test_the_same_id_is_applied_once(client, folder):
-    body = {"id": str(uuid4()), "annotator": "Ann", "base": 0, "kind": "add"}
-    body |= {"sentence": 0, "mention": PAIN}
+    body = {"id": str(uuid4()), "project": client.project, "annotator": "Ann"}
+    body |= {"base": 0, "kind": "add", "sentence": 0, "mention": PAIN}
     with ThreadPoolExecutor(4) as pool:  # as if answers were lost
         answers = list(
             pool.map(lambda _: client.ok("POST", "/api/documents/1/actions", json=body), range(8))
@@ -124,6 +124,8 @@ def test_a_page_of_another_project_changes_nothing(client, tmp_path):
         body |= {"annotator": "Ann", "project": foreign}
         answer = client.post(f"/api/documents/1/{name}", json=body)
         assert (answer.status_code, answer.json()["error"]["code"]) == (409, "other_project")
+        del body["project"]
+        assert client.post(f"/api/documents/1/{name}", json=body).status_code == 422
     assert client.state(1)["finished"]
 
 
@@ -150,8 +152,8 @@ def test_a_page_of_another_project_changes_nothing(client, tmp_path):
     ],
 )
 def test_invalid_actions(client, change, said):
-    body = {"id": str(uuid4()), "annotator": "Ann", "base": 0, "kind": "add"}
-    body |= {"sentence": 0, "mention": PAIN} | change
+    body = {"id": str(uuid4()), "project": client.project, "annotator": "Ann"}
+    body |= {"base": 0, "kind": "add", "sentence": 0, "mention": PAIN} | change
     answer = client.post("/api/documents/1/actions", json=body)
     assert answer.status_code == 422, answer.text
     assert said in answer.json()["error"]["message"].lower()
@@ -179,7 +181,9 @@ def test_people_see_who_has_which_document(client, monkeypatch):
     chosen = client.ok("GET", "/api/next", params={"annotator": "Ann", "order": "corpus"})
     assert chosen == {"number": 2}  # Ben has the first
     client.ok("DELETE", "/api/documents/1/presence", params={"annotator": "Ben"})
-    signs = client.ok("POST", "/api/documents/1/presence", json={"annotator": "Ann"})
+    signs = client.ok(
+        "POST", "/api/documents/1/presence", json={"project": client.project, "annotator": "Ann"}
+    )
     assert signs["holders"] == []
     assert signs["revision"] == 0
 
@@ -220,7 +224,9 @@ def test_two_people_who_agree(client):
         client.act(1, "finish", name)
     state = client.state(1)
     assert (state["status"], state["versions"]) == ("finished", ["Ann", "Ben"])
-    signs = client.ok("POST", "/api/documents/1/presence", json={"annotator": "Ann"})
+    signs = client.ok(
+        "POST", "/api/documents/1/presence", json={"project": client.project, "annotator": "Ann"}
+    )
     assert signs["finished_by"] == state["finished_by"] == ["Ann", "Ben"]
     assert client.ok("GET", "/api/documents/1/versions")["differences"] == []
 
@@ -238,7 +244,8 @@ def disagreeing(client):
 def decide(client, mentions, base=None, id=None, annotator="Ann"):
     if base is None:
         base = client.ok("GET", "/api/documents/1/versions")["revision"]
-    body = {"id": id or str(uuid4()), "annotator": annotator, "base": base}
+    body = {"id": id or str(uuid4()), "project": client.project, "annotator": annotator}
+    body["base"] = base
     return client.post("/api/documents/1/decision", json=body | {"sentences": [mentions, []]})
 
 
@@ -258,6 +265,7 @@ def test_a_disagreement_is_kept_until_somebody_decides(disagreeing):
         decided = decide(client, [PAIN], versions["revision"], id)
         assert decided.status_code == 200, decided.text
         assert decided.json()["decision"]["by"] == "Ann"
+        assert decided.json()["status"] == "decided"
     state = client.state(1, "Ben")
     assert (state["status"], state["decided"]) == ("decided", True)
     assert found(state) == [("ADR", [[2, 5]])]  # Ben's version is as he left it
@@ -286,7 +294,8 @@ def test_a_decision_on_versions_that_have_changed_is_refused(disagreeing):
 )
 def test_invalid_decisions(disagreeing, sentences):
     base = disagreeing.ok("GET", "/api/documents/1/versions")["revision"]
-    body = {"id": str(uuid4()), "annotator": "Ann", "base": base, "sentences": sentences}
+    body = {"id": str(uuid4()), "project": disagreeing.project, "annotator": "Ann"}
+    body |= {"base": base, "sentences": sentences}
     assert disagreeing.post("/api/documents/1/decision", json=body).status_code == 422
     assert disagreeing.state(1)["disagreement"]
 

@@ -154,9 +154,9 @@ class Project:
         holders = self.presence.holders(seen.number, besides=seen.annotator)
         return {"id": self.id, **self.viewer.state(seen, holders)}
 
-    def check_id(self, given: str | None) -> None:
+    def check_id(self, given: str) -> None:
         """Raise `ServiceError` if a page was loaded from another project."""
-        if given is not None and given != self.id:
+        if given != self.id:
             raise ServiceError(
                 409,
                 "other_project",
@@ -180,11 +180,11 @@ class Project:
     def versions(self, number: int) -> dict[str, Any]:
         """Return all versions of a document side by side."""
         with self.journal.reading() as db:
-            document, _, _, _ = self.desk.document(db, number)
+            document, _, status, _ = self.desk.document(db, number)
             kept = records.versions_of(db, number)
             decision = records.decision_of(db, number)
             revision = records.revision_of(db, number)
-        return self.viewer.versions(document, revision, kept, decision)
+        return {"status": status, **self.viewer.versions(document, revision, kept, decision)}
 
     def signs(self, number: int, annotator: str) -> dict[str, Any]:
         """Note that somebody still has a document open, and return what others have done to it."""

@@ -20,7 +20,7 @@ LARGEST: Final = 2**31
 
 Whole = Annotated[StrictInt, Field(ge=0, le=LARGEST)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
-Project = Annotated[str | None, StringConstraints(min_length=1, max_length=64)]
+ProjectId = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 Id = Annotated[str, StringConstraints(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")]
 
 
@@ -68,7 +68,7 @@ class AnnotatorBody(Body):
 class PresenceBody(Body):
     """Who has a document open."""
 
-    project: Project = None
+    project: ProjectId
     annotator: Name
 
 
@@ -76,7 +76,7 @@ class ActionBody(Body):
     """An action of an annotator; see `discotag.serve.annotation.actions`."""
 
     id: Id
-    project: Project = None
+    project: ProjectId
     annotator: Name
     base: Whole
     kind: Kind
@@ -118,7 +118,7 @@ class DecisionBody(Body):
     """A decision between versions: the mentions of each sentence."""
 
     id: Id
-    project: Project = None
+    project: ProjectId
     annotator: Name
     base: Whole
     sentences: SentencesBody
