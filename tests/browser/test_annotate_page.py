@@ -8,7 +8,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from annotating import running
+from annotating import Client, running
 from discotag import Document, Mention, Sentence
 from discotag.corpora import read, write
 
@@ -35,6 +35,10 @@ REPORTS = {
     "export": ["The pain I was experiencing around the hipjoints was incredible .".split()],
     f"{NASTY}.txt": [[NASTY, "hurts", '"><script>document.title="hit"</script>']],
     "drug": [["Stopped", "Lipitor"]],
+    "undo": [WORDS],
+    "broken": [WORDS],
+    "again": [WORDS],
+    "equal": [WORDS],
 }
 NUMBERS = {name: number for number, name in enumerate(REPORTS, 1)}
 
@@ -62,11 +66,10 @@ def enter(browser):
     """Return a function that opens a document under a name; at the end, fail on any error."""
     contexts, wrong = [], []
 
-    def opened(address, name, report=None, *, view="", lost=False, context=None, **options):
-        if context is None:
-            options = {"viewport": DESKTOP, "reduced_motion": "reduce", **options}
-            context = browser.new_context(**options)
-            contexts.append(context)
+    def opened(address, name, report=None, *, view="", lost=False, fails=None, **options):
+        options = {"viewport": DESKTOP, "reduced_motion": "reduce", **options}
+        context = browser.new_context(**options)
+        contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(SECONDS * 1000)
         origin = address.partition("/#")[0]
@@ -76,7 +79,7 @@ def enter(browser):
                 wrong.append(f"{message.text} {message.location['url']}")
 
         page.on("console", heard)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("pageerror", lambda error: error.message == fails or wrong.append(str(error)))
         page.on(
             "request",
             lambda request: (
@@ -96,6 +99,46 @@ def enter(browser):
     for context in contexts:
         context.close()
     assert wrong == []
+
+
+@pytest.fixture
+def client(server):
+    """Return a client of the API."""
+    with Client(base_url=server, timeout=SECONDS) as client:
+        yield client
+
+
+def finish(client, report, name, *wanted, done=True):
+    """Give somebody a version with some mentions, and finish it unless told otherwise."""
+    number = NUMBERS[report]
+    client.enter(name)
+    state = client.state(number, name)
+    if state["finished"]:
+        state = client.act(number, "reopen", name)
+    there = [
+        {"label": each["label"], "fragments": each["fragments"]}
+        for each in state["sentences"][0]["mentions"]
+    ]
+    wanted = [
+        {"label": label, "fragments": [list(each) for each in fragments]}
+        for _, label, fragments in wanted
+    ]
+    for kind, mentions, others in (("remove", there, wanted), ("add", wanted, there)):
+        for mention in mentions:
+            if mention not in others:
+                client.act(number, kind, name, sentence=0, mention=mention)
+    if done:
+        client.act(number, "finish", name)
+
+
+def decided(client, report):
+    """Return who decided, and the mentions that were decided on."""
+    decision = client.ok("GET", f"/api/documents/{NUMBERS[report]}/versions")["decision"]
+    return decision["by"], {
+        (place, mention["label"], tuple(map(tuple, mention["fragments"])))
+        for place, sentence in enumerate(decision["sentences"])
+        for mention in sentence["mentions"]
+    }
 
 
 def held(address, report, name, status="accepted"):
@@ -150,6 +193,8 @@ def fits(page):
 PAIN_LEGS = (0, "ADR", ((2, 4), (6, 7)))
 PAIN_ARMS = (0, "ADR", ((2, 5),))
 THREE = (0, "ADR", ((2, 3), (6, 7), (9, 11)))
+PAIN = (0, "ADR", ((2, 3),))
+KNEE = (0, "ADR", ((9, 11),))
 
 
 def clear(page):
@@ -378,9 +423,8 @@ def test_a_killed_server_loses_nothing(tmp_path, enter):
         assert held(address, "mouse", "Ann") == wanted | {(0, "ADR", ((10, 11),))}
 
 
-def test_a_lost_answer_is_applied_once(server, enter):
-    page = enter(server, "Ann", "lost", lost=True)
-    clear(page)
+def lose_one_answer(page, pattern):
+    """Lose the first answer to a request; return where its status is put."""
     lost = []
 
     def lose(route):
@@ -389,7 +433,14 @@ def test_a_lost_answer_is_applied_once(server, enter):
         lost.append(route.fetch().status)  # the server has it, the page never hears of it
         return route.abort()
 
-    page.route("**/actions", lose)
+    page.route(pattern, lose)
+    return lost
+
+
+def test_a_lost_answer_is_applied_once(server, enter):
+    page = enter(server, "Ann", "lost", lost=True)
+    clear(page)
+    lost = lose_one_answer(page, "**/actions")
     drag(page, 2, 4)
     page.keyboard.press("Enter")
     page.locator(".chip:not(.waiting)").wait_for()
@@ -400,6 +451,89 @@ def test_a_lost_answer_is_applied_once(server, enter):
     page.locator(".chip").wait_for(state="detached")
     saved(page)
     assert held(server, "lost", "Ann") == set()
+
+
+def test_another_corpus_at_the_same_address_gets_nothing(tmp_path, enter):
+    corpora = [tmp_path / "former" / "reports.jsonl", tmp_path / "new" / "reports.jsonl"]
+    for corpus in corpora:
+        corpus.parent.mkdir()
+        write_corpus(corpus)
+    former, new = corpora
+    options = ["--no-model", "--labels", "ADR"]
+    with running(former, *options) as server:
+        address = server.url
+        options += ["--port", address.rpartition(":")[2]]
+        page = enter(address, "Ann", "mouse", lost=True)
+        server.kill()
+        drag(page, 2, 4)
+        page.keyboard.press("Enter")
+        page.locator("#saved", has_text="Not saved yet: 1").wait_for()
+    notice = page.locator(".notice", has_text="Another corpus is served at this address now")
+    with running(new, *options) as server, Client(base_url=address) as client:
+        assert server.url == address
+        notice.wait_for()
+        assert "1 action on the former one is not saved" in notice.inner_text()
+        page.keyboard.press("f")  # nothing more is sent or collected
+        assert "Not saved yet: 1" in page.locator("#saved").inner_text()
+        assert client.ok("GET", "/api/project")["counts"]["started"] == 0
+        client.enter("Ann")
+        assert client.state(NUMBERS["mouse"])["revision"] == 0
+
+        notice.get_by_role("button", name="Reload").click()
+        page.locator(".notice", has_text="1 action on another corpus is not saved").wait_for()
+        page.evaluate(f"location.hash = '{NUMBERS['mouse']}'")
+        page.locator("#document-name", has_text="mouse").wait_for()
+        assert page.locator(".chip").count() == 0
+        drag(page, 9, 10)
+        page.keyboard.press("Enter")
+        page.locator(".chip").wait_for()
+        saved(page)
+        assert held(address, "mouse", "Ann") == {KNEE}
+    with running(former, *options) as server:
+        assert server.url == address
+        notice.wait_for()
+        assert "What you did on the former one is saved" in notice.inner_text()
+        notice.get_by_role("button", name="Reload").click()
+        page.locator(".sentence").first.wait_for()
+        saved(page)
+        assert held(address, "mouse", "Ann") == {PAIN_ARMS}
+        assert page.locator(".notice").count() == 0
+
+
+def test_proposals_that_nobody_has_seen_are_not_accepted(tmp_path, enter):
+    corpus = write_corpus(tmp_path / "reports.jsonl")
+    with running(corpus, "--no-model", "--labels", "ADR") as server:
+        address = server.url
+        page = enter(address, "Ann", "model", lost=True)
+        page.route("**/presence*", lambda route: route.abort())  # hears of no proposals
+    with running(corpus, "--port", address.rpartition(":")[2]) as server:
+        assert server.url == address
+        saved(page)
+        assert len(held(address, "model", "Ann", "proposed")) == 2
+        with page.expect_request("**/actions") as asked:
+            page.keyboard.press("f")
+        assert asked.value.post_data_json["model_version"] is None
+        page.locator(".notice.bad", has_text="“finish the document”").wait_for()
+        page.locator(".chip.proposed").nth(1).wait_for()
+        assert held(address, "model", "Ann") == set()
+
+
+def test_a_page_that_cannot_show_an_answer_goes_on_sending(server, enter):
+    page = enter(server, "Ann", "broken", fails="cannot draw")
+    clear(page)
+    page.evaluate(
+        "() => { window.kept = window.drawWords;"
+        "window.drawWords = () => { window.failed = true; throw new Error('cannot draw'); } }"
+    )
+    drag(page, 2, 4)
+    page.keyboard.press("Enter")
+    until(page, "window.failed")
+    page.evaluate("() => { window.drawWords = window.kept }")
+    drag(page, 9, 10)
+    page.keyboard.press("Enter")
+    page.locator(".chip", has_text="left knee").wait_for()
+    saved(page)
+    assert held(server, "broken", "Ann") == {PAIN_ARMS, KNEE}
 
 
 def test_two_annotators_keep_their_versions_and_decide(server, enter):
@@ -459,6 +593,71 @@ def test_two_annotators_keep_their_versions_and_decide(server, enter):
     assert fits(phone)
 
 
+def test_a_decision_is_made_again(server, client, enter):
+    finish(client, "again", "Ann", PAIN_ARMS)
+    finish(client, "again", "Ben", PAIN)
+    page = enter(server, "Eve", "again", view="/versions", lost=True)
+    choice = {
+        text: page.locator(".choice").filter(has=page.get_by_text(text, exact=True))
+        for text in ("pain", "pain in arms", "left knee")
+    }
+
+    def choose(text, word):
+        choice[text].get_by_text(word).click()
+
+    choose("pain", "Take")
+    choose("pain in arms", "Take")
+    page.locator(".result .does-not-fit").wait_for()  # the scheme cannot hold both
+    page.locator(".footer", has_text="1 problem, see above").wait_for()
+    choose("pain", "Leave")
+    page.locator(".result .does-not-fit").wait_for(state="detached")
+    lost = lose_one_answer(page, "**/decision")
+    page.click("#decide")
+    page.locator(".notice.bad", has_text="not known whether the decision is saved").wait_for()
+    page.click("#decide")  # the same decision
+    page.locator("#decision", has_text="Decided by Eve").wait_for()
+    assert lost == [200]
+    assert decided(client, "again") == ("Eve", {PAIN_ARMS})
+
+    finish(client, "again", "Cem", KNEE)
+    page.reload()
+    page.locator("#decision", has_text="A version has changed since").wait_for()
+    page.locator(".footer", has_text="1 mention left to decide").wait_for()
+    pressed = page.locator(".choice [aria-pressed=true]").evaluate_all(
+        "pressed => pressed.map((each) => each.getAttribute('aria-label'))"
+    )
+    assert pressed == ["Leave ADR, pain", "Take ADR, pain in arms"]  # nobody judged the knee
+    choose("left knee", "Take")
+    page.click("#decide")
+    page.locator("#decision", has_text="Deciding again replaces").wait_for()
+    assert decided(client, "again") == ("Eve", {PAIN_ARMS, KNEE})
+
+
+def test_versions_that_become_equal_after_a_decision(server, client, enter):
+    finish(client, "equal", "Ann", PAIN_ARMS)
+    finish(client, "equal", "Ben", PAIN_LEGS)
+    page = enter(server, "Eve", "equal", view="/versions")
+    page.locator(".whole").get_by_text("Ben").click()
+    page.click("#decide")
+    page.locator("#decision", has_text="Decided by Eve").wait_for()
+    for name in ("Ann", "Ben"):
+        finish(client, "equal", name, KNEE)
+    page.reload()
+    page.locator("#decision", has_text="are equal: what they have counts").wait_for()
+    assert page.locator(".choice").count() == 0
+    assert page.locator("#decide").is_disabled()
+    page.locator(f".document.finished[data-number='{NUMBERS['equal']}']").wait_for()
+
+    for name in ("Ann", "Ben"):  # equal again, but nobody has finished
+        finish(client, "equal", name, THREE, done=False)
+    page.reload()
+    page.locator(".people", has_text="not those of the decision").wait_for()
+    page.locator("#decide:enabled").click()
+    page.locator(".notice", has_text="The decision is saved").wait_for()
+    page.locator(f".document.decided[data-number='{NUMBERS['equal']}']").wait_for()
+    assert decided(client, "equal") == ("Eve", {THREE})
+
+
 def test_a_version_that_others_finish_is_announced(server, enter):
     ann, ben = enter(server, "Ann", "same"), enter(server, "Ben", "same")
     clear(ann)
@@ -503,6 +702,34 @@ def test_an_action_that_no_longer_makes_sense_is_refused_aloud(server, enter):
     second.locator(".chip .remove").click()
     second.locator(".notice.bad", has_text="remove ADR “pain in arms”").wait_for()
     second.locator(".chip").wait_for(state="detached")
+
+
+def test_undo_of_what_was_not_seen_is_refused(server, enter):
+    first = enter(server, "Dan", "undo")
+    clear(first)
+    drag(first, 2, 4)
+    first.keyboard.press("Enter")
+    first.locator(".chip").wait_for()
+    saved(first)
+    second = enter(server, "Dan", "undo", lost=True)
+    second.route("**/presence", lambda route: route.fulfill(status=503))
+    second.locator(".chip").wait_for()
+    drag(first, 9, 10)
+    first.keyboard.press("Enter")
+    first.locator(".chip").nth(1).wait_for()
+    saved(first)
+    second.evaluate(
+        "for (const key of ['u', 'u'])"
+        "document.body.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true}))"
+    )
+    second.locator(".notice.bad", has_text="so nothing was undone").wait_for()
+    second.locator(".chip").nth(1).wait_for()
+    until(second, "document.querySelector('#saved').textContent === 'All saved'")
+    assert held(server, "undo", "Dan") == {PAIN_ARMS, KNEE}
+    second.keyboard.press("u")
+    second.locator(".chip").nth(1).wait_for(state="detached")
+    saved(second)
+    assert held(server, "undo", "Dan") == {PAIN_ARMS}
 
 
 def test_order_filter_and_search(server, enter):
@@ -556,6 +783,31 @@ def test_the_export_can_be_read(server, enter, tmp_path):
     got.value.save_as(path)
     (document,) = [each for each in read(path) if each.id == "export"]
     assert set(document.mentions) == {Mention("ADR", [(1, 2), (7, 8)])}
+
+
+def test_figures_that_come_later(server, enter):
+    page = enter(server, "Ann", "drug")
+    answers = {"computing": True}
+    told = "version 2 of the model is in use; its F1 on the documents kept to measure it is 71.2"
+    training = {"state": "done", "message": told, "finished_since": 0, "needed": 30}
+
+    def figures(route):
+        route.fulfill(json=route.fetch().json() | answers)
+
+    page.route("**/api/progress", figures)
+    page.click("#to-progress")
+    page.locator("#computing").wait_for()
+    answers["computing"] = False
+    page.locator("#computing").wait_for(state="detached")
+    page.route(
+        "**/api/project",
+        lambda route: route.fulfill(
+            json=route.fetch().json() | {"training": training, "can_train": True}
+        ),
+    )
+    look(page)
+    page.locator(".notice.good", has_text="measure it is 71.2.").wait_for()
+    page.locator("#training-result", has_text="measure it is 71.2.").wait_for()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

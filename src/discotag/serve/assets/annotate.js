@@ -3,11 +3,11 @@
 import { CallError, call, sleep, takeToken } from "./common.js";
 import { commandsFor } from "./annotate_commands.js";
 import { DocumentView } from "./annotate_document.js";
-import { make, the } from "./annotate_dom.js";
+import { make, sentence, the } from "./annotate_dom.js";
 import { askForName, forgetName, keptName } from "./annotate_entry.js";
 import { refreshExport, showExport } from "./annotate_export.js";
 import { listenToKeys } from "./annotate_keys.js";
-import { DocumentList, showTally } from "./annotate_list.js";
+import { DocumentList, showTally, trainingResult } from "./annotate_list.js";
 import { notify, showKeys } from "./annotate_notices.js";
 import { showProgress } from "./annotate_progress.js";
 import { Session } from "./annotate_session.js";
@@ -16,9 +16,12 @@ import { VersionsView } from "./annotate_versions.js";
 const POLL_MS = 5_000;
 // While the server is away, it is asked more often, so that work goes on when it is back.
 const AWAY_POLL_MS = 1_000;
+// Figures that are being computed are asked for again after this time.
+const COMPUTING_MS = 1_000;
 const VIEWS = ["work", "versions", "progress", "export"];
 
 let project = null;
+let watching = 0;
 
 const view = new DocumentView(the("work"));
 const session = new Session({
@@ -30,11 +33,15 @@ const session = new Session({
     await list.refresh();
   },
   compare: (number) => go(`${number}/versions`),
+  stopped: () => {
+    for (const part of document.querySelectorAll("header, .columns")) part.inert = true;
+  },
 });
 const list = new DocumentList((number) => go(String(number)), quietly);
 const versions = new VersionsView(the("versions"), {
   back: () => go(String(route().number)),
   notify,
+  replaced: () => session.replaced(),
   decided: () => {
     notify("The decision is saved.", { kind: "good" });
     quietly(refreshProject);
@@ -62,6 +69,7 @@ function go(hash) {
 
 /** Show what the address asks for. */
 async function follow() {
+  if (session.stopped) return session.replaced();
   const { view: wanted, number } = route();
   const still = () => route().view === wanted && route().number === number;
   for (const name of VIEWS) the(name).hidden = name !== wanted;
@@ -79,21 +87,29 @@ async function follow() {
     if (wanted === "work" && (await session.open(number)) && still()) opened();
     if (wanted === "versions")
       await session.patiently(
-        () => versions.open(number, session.annotator, project.labels),
+        () => versions.open(number, session.annotator, project),
         still,
       );
     if (wanted === "progress" && !the("progress").children.length)
       the("progress").append(make("p", { class: "soft" }, "Computing the agreement …"));
-    if (wanted === "progress")
-      await session.patiently(() => showProgress(the("progress"), project), still);
+    if (wanted === "progress") await watchProgress();
     if (wanted === "export") {
       showExport(the("export"), project);
       await session.patiently(() => refreshExport(the("export")), still);
     }
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
-    notify(error.message, { kind: "bad" });
+    if (error.code === "other_project") session.replaced();
+    else notify(sentence(error.message), { kind: "bad" });
   }
+}
+
+/** Show the progress, and again until all figures are computed; the last call counts. */
+async function watchProgress() {
+  const mine = ++watching;
+  const still = () => route().view === "progress" && mine === watching && !session.stopped;
+  const show = () => showProgress(the("progress"), project);
+  while (still() && (await session.patiently(show, still))) await sleep(COMPUTING_MS);
 }
 
 function opened() {
@@ -130,31 +146,41 @@ async function goToNext(after) {
 
 async function refreshProject() {
   const before = project;
-  project = await call("/api/project");
+  const now = await call("/api/project");
+  if (now.id !== before.id) return session.replaced();
+  project = now;
   showTally(project);
   the("project").replaceChildren(make("bdi", {}, project.name));
-  if (before?.model && project.model && before.model.version !== project.model.version) {
+  if (before.model && project.model && before.model.version !== project.model.version) {
     notify(
       `Model ${project.model.version} is in use now. The proposals of documents that nobody has ` +
         "touched are new.",
       { kind: "good", stays: true, key: "model" },
     );
   }
-  const failed = project.training?.state === "failed" && before?.training?.state !== "failed";
+  const failed = project.training?.state === "failed" && before.training?.state !== "failed";
   if (failed)
-    notify(`The training failed: ${project.training.message}`, { kind: "bad", key: "training" });
-  if (route().view === "progress" && before && JSON.stringify(before) !== JSON.stringify(project))
-    await showProgress(the("progress"), project);
+    notify(`The training failed: ${sentence(project.training.message)}`, {
+      kind: "bad",
+      key: "training",
+    });
+  const result = trainingResult(project);
+  if (result && result !== trainingResult(before))
+    notify(`The training is done. ${result}`, { kind: "good", stays: true, key: "training" });
+  if (route().view === "progress" && JSON.stringify(before) !== JSON.stringify(project))
+    quietly(watchProgress);
 }
 
 /** Do something that may fail because the server is away; it is done again later anyway. */
 async function quietly(ask) {
+  if (session.stopped) return;
   try {
     await ask();
     session.heard(null);
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
-    if (error.kind !== "refused") session.heard(error);
+    if (error.code === "other_project") session.replaced();
+    else if (error.kind !== "refused") session.heard(error);
   }
 }
 
@@ -162,7 +188,7 @@ async function poll() {
   let wake = new AbortController();
   // Somebody who comes back to the window wants to see what happened meanwhile.
   window.addEventListener("focus", () => wake.abort());
-  for (;;) {
+  while (!session.stopped) {
     await sleep(session.trouble ? AWAY_POLL_MS : POLL_MS, wake.signal).catch(() => {});
     wake = new AbortController();
     await quietly(refreshProject);
@@ -187,7 +213,7 @@ async function start() {
   the("who").title = "Work under another name";
   the("workplace").hidden = false;
   await session.patiently(refreshProject);
-  session.start(annotator);
+  session.start(annotator, project.id);
   list.enter(annotator);
   window.addEventListener("hashchange", follow);
   follow();
@@ -211,5 +237,6 @@ the("who").addEventListener("click", () => {
 });
 window.addEventListener("pagehide", () => session.leave());
 window.addEventListener("pageshow", (event) => event.persisted && location.reload());
-listenToKeys(() => (route().view === "work" && session.state ? view.commands : null), showKeys);
+const working = () => route().view === "work" && session.state && !session.stopped;
+listenToKeys(() => (working() ? view.commands : null), showKeys);
 start();

@@ -43,3 +43,9 @@ export function listed(names) {
     ? names.join("")
     : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
 }
+
+/** Return a message of the server as a sentence. */
+export function sentence(message) {
+  const end = /[.!?…]$/.test(message) ? "" : ".";
+  return message.charAt(0).toUpperCase() + message.slice(1) + end;
+}

@@ -29,7 +29,11 @@ export function showExport(root, project) {
   which.addEventListener("change", refresh);
   root.replaceChildren(
     make("h2", {}, "Export"),
-    make("p", { class: "soft" }, "discotag train reads the export as it is."),
+    make(
+      "p",
+      { class: "soft" },
+      "To train on it, split it with discotag corpus split; discotag train reads the parts.",
+    ),
     make("div", { class: "fields" }, format.parentNode, which.parentNode),
     summary,
     save,

@@ -1,7 +1,7 @@
 // The list of documents: filter, order, who has which, and how much is done.
 
 import { call } from "./common.js";
-import { button, counted, listed, make, the } from "./annotate_dom.js";
+import { button, counted, listed, make, sentence, the } from "./annotate_dom.js";
 import { STATUS } from "./annotate_heading.js";
 
 const PAGE = 50;
@@ -177,7 +177,7 @@ export function trainingText({ training, model, can_train: canTrain }) {
   const { state, message, finished_since: since, needed } = training;
   if (state === "running")
     return `${used} A new model is being trained${message ? `: ${message}` : "."}`;
-  if (state === "failed") return `${used} The last training failed: ${message}`;
+  if (state === "failed") return `${used} The last training failed: ${sentence(message)}`;
   const left = Math.max(needed - since, 0);
   const next =
     left > 0
@@ -186,4 +186,9 @@ export function trainingText({ training, model, can_train: canTrain }) {
         ? "The next training is about to start."
         : "";
   return [used, next].filter(Boolean).join(" ");
+}
+
+/** Return what the last training has measured, as a sentence; empty if none is done. */
+export function trainingResult({ training }) {
+  return training?.state === "done" && training.message ? sentence(training.message) : "";
 }

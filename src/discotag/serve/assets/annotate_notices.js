@@ -10,12 +10,14 @@ const MOST_NOTICES = 5;
  * Show a message.
  *
  * @param {string} text
- * @param {{kind?: string, stays?: boolean, key?: string, action?: [string, function]}} options
+ * @param {{kind?: string, stays?: boolean, key?: string, action?: [string, function],
+ *   closes?: boolean}} options
  *   `kind` is info, good or bad; bad ones stay until they are closed, as those that `stays` asks
  *   for; a message replaces the one with the same `key`; `action` is a button's text and what it
- *   does.
+ *   does; one that never `closes` leaves only that.
  */
-export function notify(text, { kind = "info", stays = kind === "bad", key, action } = {}) {
+export function notify(text, options = {}) {
+  const { kind = "info", stays = kind === "bad", key, action, closes = true } = options;
   if (key)
     the("notices")
       .querySelector(`[data-key="${CSS.escape(key)}"]`)
@@ -30,7 +32,7 @@ export function notify(text, { kind = "info", stays = kind === "bad", key, actio
         close();
         action[1]();
       }),
-    button("×", close, { class: "plain close", "aria-label": "Close this message" }),
+    closes && button("×", close, { class: "plain close", "aria-label": "Close this message" }),
   );
   the("notices").append(notice);
   const passing = [...the("notices").children].filter((each) => !each.matches(".bad, .stays"));
@@ -60,7 +62,8 @@ export function say(text) {
 export function showSaved(waiting, trouble) {
   const saved = the("saved");
   const state = trouble ? "away" : waiting ? "busy" : "saved";
-  const why = trouble ? ` · ${trouble.message} Trying again.` : "";
+  const again = trouble?.code === "other_project" ? "" : " Trying again.";
+  const why = trouble ? ` · ${trouble.message}${again}` : "";
   const text = waiting ? `Not saved yet: ${waiting}${why}` : (trouble?.message ?? "All saved");
   if (saved.textContent !== text) saved.textContent = text;
   saved.className = state;

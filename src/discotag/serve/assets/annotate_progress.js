@@ -1,14 +1,19 @@
 // Progress of the annotators, their agreement, and training.
 
 import { call } from "./common.js";
-import { button, make } from "./annotate_dom.js";
-import { trainingText } from "./annotate_list.js";
+import { button, make, sentence } from "./annotate_dom.js";
+import { trainingResult, trainingText } from "./annotate_list.js";
 import { notify } from "./annotate_notices.js";
 
-/** Load and show progress, agreement and training. */
+/** Load and show progress, agreement and training; return whether figures are still computed. */
 export async function showProgress(root, project) {
-  const { documents, annotators, agreement } = await call("/api/progress");
-  root.replaceChildren(
+  const answer = await call("/api/progress");
+  const { documents, annotators, agreement, computing } = answer;
+  const signature = JSON.stringify([answer, project]);
+  if (root.dataset.signature === signature) return computing;
+  root.dataset.signature = signature;
+  const result = trainingResult(project);
+  const shown = [
     make("h2", {}, "Progress"),
     table(
       "Documents",
@@ -41,15 +46,21 @@ export async function showProgress(root, project) {
             ...[each.f1, each.f1_discontinuous, each.word_f1, each.gamma].map(share),
           ]),
         )
-      : make(
-          "p",
-          { class: "soft" },
-          "Agreement is measured once two annotators have finished the same document.",
-        ),
+      : !computing &&
+          make(
+            "p",
+            { class: "soft" },
+            "Agreement is measured once two annotators have finished the same document.",
+          ),
+    computing &&
+      make("p", { class: "soft", id: "computing" }, "Newer figures are being computed …"),
     make("h2", {}, "The model"),
     make("p", { id: "training-state" }, trainingText(project)),
-    project.can_train ? button("Train now", () => trainNow(), { id: "train" }) : "",
-  );
+    result && make("p", { id: "training-result" }, `The last training: ${result}`),
+    project.can_train && button("Train now", () => trainNow(), { id: "train" }),
+  ];
+  root.replaceChildren(...shown.filter(Boolean));
+  return computing;
 }
 
 async function trainNow() {
@@ -57,7 +68,7 @@ async function trainNow() {
     await call("/api/training", { body: {} });
     notify("The training has begun. You can go on annotating meanwhile.", { kind: "good" });
   } catch (error) {
-    notify(error.message, { kind: "bad" });
+    notify(sentence(error.message), { kind: "bad" });
   }
 }
 

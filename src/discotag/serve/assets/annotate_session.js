@@ -1,9 +1,10 @@
 // The open document between the page and the server: its state, actions on it, others on it.
 
 import { CallError, askForToken, call, sleep } from "./common.js";
-import { listed } from "./annotate_dom.js";
+import { counted, sentence } from "./annotate_dom.js";
 import { notify, retract, showSaved } from "./annotate_notices.js";
-import { Outbox } from "./annotate_outbox.js";
+import { announce } from "./annotate_others.js";
+import { Outbox, goesBack } from "./annotate_outbox.js";
 import { withWaiting } from "./annotate_waiting.js";
 
 // Saving takes some milliseconds; only what takes longer is drawn as waiting.
@@ -13,6 +14,8 @@ const AGAIN_MS = 700;
 /** Keeps the state of the open document, and passes on what happens to it. */
 export class Session {
   annotator = "";
+  /** The id of the project. */
+  project = "";
   /** The last state from the server, or null. */
   state = null;
   /** Why reading fails: null, or a CallError. */
@@ -25,10 +28,11 @@ export class Session {
 
   /**
    * @param {{blank: function, show: function, finished: function, listChanged: function,
-   *   compare: function}} on `blank()` while another document is loaded; `show(state)` whenever
-   *   there is something new to show; `finished(number)` when the server has finished a document;
-   *   `listChanged()` when the list of documents may be different; `compare(number)` when the
-   *   person wants to see the versions.
+   *   compare: function, stopped: function}} on `blank()` while another document is loaded;
+   *   `show(state)` whenever there is something new to show; `finished(number)` when the server has
+   *   finished a document; `listChanged()` when the list of documents may be different;
+   *   `compare(number)` when the person wants to see the versions; `stopped()` when the server has
+   *   another project.
    */
   constructor(on) {
     this.#on = on;
@@ -36,7 +40,13 @@ export class Session {
       sent: (action, answer) => this.#sent(action, answer),
       refused: (action, error) => this.#refused(action, error),
       changed: () => this.#tellSaved(),
+      replaced: () => this.replaced(),
     });
+  }
+
+  /** Return whether nothing more can be done here, because the server has another project. */
+  get stopped() {
+    return this.#outbox.stopped;
   }
 
   get waiting() {
@@ -48,10 +58,39 @@ export class Session {
   }
 
   /** Send what a reload left behind. */
-  start(annotator) {
+  start(annotator, project) {
     this.annotator = annotator;
+    this.project = project;
+    this.#outbox.open(project);
     this.#tellSaved();
     this.#outbox.run();
+    const { elsewhere } = this.#outbox;
+    if (elsewhere)
+      notify(
+        `${counted(elsewhere, "action")} on another corpus ${elsewhere === 1 ? "is" : "are"} not ` +
+          "saved, and kept in this tab until that corpus is served at this address again. Do not " +
+          "close the tab.",
+        { key: "elsewhere", stays: true },
+      );
+  }
+
+  /** Stop, because the server has another project now; what waits is kept for the former one. */
+  replaced() {
+    this.#outbox.stop();
+    this.#on.stopped();
+    retract("away");
+    this.#tellSaved();
+    const { waiting } = this;
+    const kept = waiting
+      ? ` ${counted(waiting, "action")} on the former one ${waiting === 1 ? "is" : "are"} not ` +
+        "saved: kept in this tab, and sent when it is served here again. Do not close the tab."
+      : " What you did on the former one is saved.";
+    notify(`Another corpus is served at this address now.${kept} Reload to work on the new one.`, {
+      kind: "bad",
+      key: "replaced",
+      closes: false,
+      action: ["Reload", () => this.#begin()],
+    });
   }
 
   /** Open a document; waits for the server if it is away. Return whether it is still wanted. */
@@ -77,7 +116,7 @@ export class Session {
     this.#opened++;
     this.#number = null;
     this.state = null;
-    if (number === null) return;
+    if (number === null || this.stopped) return;
     const query = new URLSearchParams({ annotator: this.annotator });
     call(`/api/documents/${number}/presence?${query}`, { method: "DELETE" }).catch(() => {});
   }
@@ -85,6 +124,8 @@ export class Session {
   /** Send an action on the open document. */
   act(kind, details, said) {
     if (!this.state) return;
+    if (this.stopped) return this.replaced();
+    // Without a model, `model_version` is null, which says that no proposals were seen.
     const { number, revision, model_version } = this.state;
     const about = { number, annotator: this.annotator, base: revision, model_version };
     this.#outbox.add({ ...about, kind, said, ...details });
@@ -120,9 +161,10 @@ export class Session {
     const { state } = this;
     if (!state) return;
     const path = `/api/documents/${state.number}/presence`;
-    const news = await call(path, { body: { annotator: this.annotator } });
+    const body = { project: this.project, annotator: this.annotator };
+    const news = await call(path, { body });
     if (this.state?.number !== state.number) return;
-    this.#announce(news);
+    this.#hear(news);
     const moved = news.revision > this.state.revision;
     const proposed =
       news.model_version !== this.state.model_version && this.state.mine === "untouched";
@@ -132,8 +174,11 @@ export class Session {
     this.#showWaiting();
   }
 
-  #load(number) {
-    return call(`/api/documents/${number}?${new URLSearchParams({ annotator: this.annotator })}`);
+  async #load(number) {
+    const query = new URLSearchParams({ annotator: this.annotator });
+    const state = await call(`/api/documents/${number}?${query}`);
+    if (state.id !== this.project) throw otherProject();
+    return state;
   }
 
   async #reload(moved) {
@@ -148,38 +193,15 @@ export class Session {
     this.#take(state);
   }
 
-  #announce({ holders, versions, disagreement, finished_by: finishers = [] }) {
-    const before = this.state;
-    const finished = finishers.filter(
-      (name) => !before.finished_by?.includes(name) && name !== this.annotator,
-    );
-    const came = holders.filter((name) => !before.holders.includes(name));
-    const left = before.holders.filter((name) => !holders.includes(name));
-    const wrote = versions.filter(
-      (name) => !before.versions.includes(name) && name !== this.annotator,
-    );
-    if (came.length)
-      notify(
-        `${listed(came)} opened ${before.name} too. Each of you has a version of your own; ` +
-          "nothing is overwritten.",
-        { key: "came" },
-      );
-    if (left.length) notify(`${listed(left)} left ${before.name}.`, { key: "left" });
-    if (finished.length)
-      notify(`${listed(finished)} finished ${before.name}.`, { key: "wrote", stays: true });
-    else if (wrote.length)
-      notify(`${listed(wrote)} made a version of ${before.name}.`, { key: "wrote" });
-    if (disagreement && !before.disagreement)
-      notify(`${before.name}: the finished versions differ.`, {
-        key: "differ",
-        stays: true,
-        action: ["Compare", () => this.#on.compare(before.number)],
-      });
-    if (came.length + left.length + wrote.length + finished.length) this.#on.listChanged();
+  /** Tell what others did to the open document. */
+  #hear(news) {
+    const { number } = this.state;
+    const compare = () => this.#on.compare(number);
+    if (announce(this.state, news, compare)) this.#on.listChanged();
   }
 
   #take(state) {
-    if (this.state?.number === state.number) this.#announce(state);
+    if (this.state?.number === state.number) this.#hear(state);
     this.state = state;
     this.#showWaiting(true);
   }
@@ -210,17 +232,26 @@ export class Session {
   }
 
   #refused(action, error) {
-    const what = action.said ? `“${action.said}”` : action.kind;
     const { state } = error.details;
-    const now = state ? " This is the document as it is now." : "";
-    notify(`Not applied: ${what}. ${error.message}${now}`, { kind: "bad" });
+    const done = action.kind === "undo" ? "undone" : "redone";
+    if (goesBack(action) && state && state.revision !== action.base)
+      notify(
+        `Another window of yours changed ${state.name}, so nothing was ${done}. This is how it ` +
+          `is now; ${action.kind} again if you still want to.`,
+        { kind: "bad", key: "outdated" },
+      );
+    else {
+      const what = action.said ? `“${action.said}”` : action.kind;
+      const now = state ? " This is the document as it is now." : "";
+      notify(`Not applied: ${what}. ${sentence(error.message)}${now}`, { kind: "bad" });
+    }
     const open = this.state?.number === action.number && action.annotator === this.annotator;
     if (open && state) this.#take(state);
     else if (open) this.#showWaiting(true);
   }
 
   #tellSaved() {
-    const trouble = this.#outbox.trouble ?? this.trouble;
+    const trouble = this.stopped ? otherProject() : (this.#outbox.trouble ?? this.trouble);
     showSaved(this.waiting, trouble);
     const told = trouble?.kind === "token" ? "token" : this.#outbox.trouble && "away";
     if (told === this.#told || (!told && this.waiting)) return;
@@ -240,10 +271,21 @@ export class Session {
       );
   }
 
+  #begin() {
+    history.replaceState(null, "", location.pathname);
+    this.#outbox.reload();
+  }
+
   async #enterToken() {
     if (await askForToken()) this.#outbox.hurry();
     else this.#told = null;
   }
+}
+
+/** Return the error that the server answers with if a page is of another project. */
+function otherProject() {
+  const more = { status: 409, code: "other_project" };
+  return new CallError("refused", "Another corpus is served at this address now.", more);
 }
 
 function pick(values, names) {

@@ -1,10 +1,11 @@
 // Versions of a document side by side, to decide between them.
 
-import { call } from "./common.js";
-import { Decision, placeOf } from "./annotate_decision.js";
-import { button, counted, listed, make } from "./annotate_dom.js";
-import { keyOf, redrawn, textOf } from "./annotate_mentions.js";
+import { CallError, call } from "./common.js";
+import { Decision, historyOf, placeOf } from "./annotate_decision.js";
+import { button, counted, listed, make, sentence as spelled } from "./annotate_dom.js";
+import { keyOf, textOf } from "./annotate_mentions.js";
 import { freshId } from "./annotate_outbox.js";
+import { Misfits, drawMisfits, drawResult } from "./annotate_result.js";
 import { drawWithBars } from "./annotate_sentence.js";
 
 /** Shows versions and lets a person take mentions from them. */
@@ -13,13 +14,18 @@ export class VersionsView {
   #on;
   #number = null;
   #annotator = "";
-  #labels = [];
+  #project = null;
   #data = null;
   #decision = null;
+  #misfits = new Misfits();
+  /** The decision on its way: its content and its id. A lost answer does not make it another. */
+  #sent = null;
+  #sending = false;
 
   /**
-   * @param {{back: function, decided: function, notify: function}} on `back()` leaves the view;
-   *   `decided()` is called when a decision is saved; `notify` shows a message.
+   * @param {{back: function, decided: function, notify: function, replaced: function}} on
+   *   `back()` leaves the view; `decided()` is called when a decision is saved; `notify` shows a
+   *   message; `replaced()` is called when the server has another project.
    */
   constructor(root, on) {
     this.#root = root;
@@ -27,14 +33,15 @@ export class VersionsView {
   }
 
   /** Load the versions of a document and show them; choices are kept. */
-  async open(number, annotator, labels) {
+  async open(number, annotator, project) {
     if (number !== this.#number) {
       this.#decision = null;
+      this.#misfits = new Misfits();
       this.#root.replaceChildren(make("p", { class: "soft" }, "Loading the versions …"));
     }
     this.#number = number;
     this.#annotator = annotator;
-    this.#labels = labels;
+    this.#project = project;
     const data = await call(`/api/documents/${number}/versions`);
     if (this.#number === number) this.#take(data);
   }
@@ -42,7 +49,21 @@ export class VersionsView {
   #take(data) {
     this.#data = data;
     this.#decision = new Decision(data, this.#decision);
+    this.#show();
+  }
+
+  /** Draw the versions, and once more when it is known what does not fit. */
+  #show() {
     this.#draw();
+    const number = this.#number;
+    const decision = this.#decision;
+    this.#misfits
+      .find(number, decision.chosen)
+      .then((news) => news && this.#number === number && this.#draw())
+      .catch((error) => {
+        // Only what does not fit stays unsaid; the decision can be made all the same.
+        if (!(error instanceof CallError)) throw error;
+      });
   }
 
   #draw() {
@@ -63,10 +84,7 @@ export class VersionsView {
     const { decision } = this.#data;
     const names = this.#decision.versions.map((version) => version.annotator);
     const title = names.length ? `Versions of ${listed(names)}` : "Nobody has a version yet";
-    const before =
-      decision &&
-      `Decided by ${decision.by}, ${moment(decision.at)}. Deciding again replaces this decision; ` +
-        "the versions stay.";
+    const before = decision && historyOf(decision, this.#data.status);
     return make(
       "div",
       { class: "heading" },
@@ -86,6 +104,8 @@ export class VersionsView {
     const open = this.#data.versions.filter((version) => !version.finished);
     const rest = open.length ? ` Not finished: ${listed(open.map((each) => each.annotator))}.` : "";
     if (versions.length < 2) return `There is nothing to compare.${rest}`;
+    if (this.#decision.overtaken)
+      return `The versions have the same mentions, which are not those of the decision.${rest}`;
     if (!differences.length) return `The versions have the same mentions.${rest}`;
     const differing = counted(differences.length, "mention is", "mentions are");
     return `${differing} not in all versions.${rest}`;
@@ -108,8 +128,10 @@ export class VersionsView {
     const { versions } = this.#decision;
     const differing = this.#decision.of(place);
     if (!differing.length) {
-      const { words } = drawWithBars(settled(versions[0].sentences[place]));
-      return make("section", { class: "sentence same discotag" }, words);
+      const sentence = versions[0].sentences[place];
+      const misfits = drawMisfits(sentence);
+      const { words } = drawWithBars(settled(sentence));
+      return make("section", { class: "sentence same discotag" }, words, misfits);
     }
     const about = `Sentence ${place + 1}: versions differ`;
     const columns = versions.map((version, at) => this.#column(version, at, place, differing));
@@ -166,51 +188,81 @@ export class VersionsView {
   }
 
   #result(place) {
-    const base = this.#decision.versions[0].sentences[place];
-    const mentions = this.#decision.mentions(place).map((mention) => ({ ...mention, status: "" }));
-    const drawing = redrawn(base.drawing, mentions, this.#labels);
-    const { words } = drawWithBars({ ...base, mentions, drawing, problems: [] });
-    return make("div", { class: "result" }, make("h3", {}, "Decision"), words);
+    const sentence = this.#decision.versions[0].sentences[place];
+    const mentions = this.#decision.mentions(place);
+    const problems = this.#misfits.of(place, mentions);
+    return drawResult(sentence, mentions, problems, this.#project.labels);
   }
 
   #footer() {
-    const { open, differences } = this.#decision;
-    const done = differences.length ? "Every difference has a choice." : "";
-    const text = open ? `${counted(open, "mention")} left to decide` : done;
+    const { open, differences, overtaken } = this.#decision;
+    const possible = ["disagreement", "decided"].includes(this.#data.status);
     const decide = button("Save the decision", () => this.#send(), {
       class: "main",
       id: "decide",
-      disabled: open > 0 || !differences.length,
+      disabled: this.#sending || !possible || open > 0 || !(differences.length || overtaken),
     });
-    const said = make("span", { class: "soft", role: "status" }, text);
+    const said = make("span", { class: "soft", role: "status" }, this.#left(possible));
     return make("div", { class: "footer" }, said, decide);
+  }
+
+  /** Return what is left to do, as a sentence. */
+  #left(possible) {
+    const { open, differences, overtaken, chosen } = this.#decision;
+    if (overtaken) return "Save to decide on what the versions have now.";
+    if (!differences.length) return "";
+    if (!possible) return "You can decide once two versions that differ are finished.";
+    const misfits = chosen.flatMap((mentions, place) => this.#misfits.of(place, mentions));
+    const wrong = misfits.length ? ` ${counted(misfits.length, "problem")}, see above.` : "";
+    if (open) return `${counted(open, "mention")} left to decide.${wrong}`;
+    return `Every difference has a choice.${wrong}`;
   }
 
   #follow(annotator, differences) {
     this.#decision.follow(annotator, differences);
-    this.#draw();
+    this.#show();
   }
 
   #choose(difference, taken) {
     this.#decision.choose(difference, taken);
-    this.#draw();
+    this.#show();
   }
 
   async #send() {
-    const { sentences: first } = this.#decision.versions[0];
-    const sentences = first.map((_, place) => this.#decision.mentions(place));
-    const base = this.#data.revision;
-    const body = { id: freshId(), annotator: this.#annotator, base, sentences };
+    if (this.#sending) return;
+    const { content } = this.#decision;
+    const what = { annotator: this.#annotator, base: this.#data.revision, sentences: content };
+    const key = JSON.stringify([this.#number, what]);
+    if (this.#sent?.key !== key) this.#sent = { key, id: freshId() };
+    const body = { id: this.#sent.id, project: this.#project.id, ...what };
+    this.#sending = true;
+    this.#draw();
     try {
-      this.#take(await call(`/api/documents/${this.#number}/decision`, { body }));
+      const data = await call(`/api/documents/${this.#number}/decision`, { body });
+      this.#sending = false;
+      this.#take(data);
       this.#on.decided();
     } catch (error) {
-      const why = `The decision is not saved: ${error.message}`;
-      if (error.status !== 409) return this.#on.notify(why, { kind: "bad" });
-      const now = "These are the versions as they are now; your choices are kept.";
-      this.#on.notify(`${why} ${now}`, { kind: "bad" });
-      await this.open(this.#number, this.#annotator, this.#labels);
+      if (!(error instanceof CallError)) throw error;
+      this.#sending = false;
+      await this.#failed(error);
     }
+  }
+
+  async #failed(error) {
+    if (error.code === "other_project") return this.#on.replaced();
+    this.#draw();
+    const message = spelled(error.message);
+    if (error.kind !== "refused")
+      return this.#on.notify(
+        `It is not known whether the decision is saved: ${message} Save it again; it counts once.`,
+        { kind: "bad", key: "decision" },
+      );
+    const why = `The decision is not saved: ${message}`;
+    if (error.status !== 409) return this.#on.notify(why, { kind: "bad", key: "decision" });
+    const now = "These are the versions as they are now; your choices are kept.";
+    this.#on.notify(`${why} ${now}`, { kind: "bad", key: "decision" });
+    await this.open(this.#number, this.#annotator, this.#project);
   }
 }
 
@@ -232,10 +284,4 @@ function named(sentence, keys) {
     );
   });
   return make("ul", { class: "chips quiet" }, items);
-}
-
-/** Return a time in seconds since 1970 as people write it. */
-function moment(at) {
-  const style = { dateStyle: "medium", timeStyle: "short" };
-  return new Date(at * 1000).toLocaleString("en-GB", style);
 }
