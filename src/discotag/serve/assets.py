@@ -23,8 +23,6 @@ KINDS: Final = {
     ".css": "text/css",
     ".html": "text/html",
     ".js": "text/javascript",
-    ".png": "image/png",
-    ".svg": "image/svg+xml",
 }
 """The kinds of files that are served, by ending."""
 
@@ -51,13 +49,14 @@ def mount_assets(app: FastAPI) -> None:
         return _response(name, files[name], request)
 
 
-def html_page(name: str) -> Response:
+def html_page(name: str, request: Request | None = None) -> Response:
     """Return an HTML file of the package as the response to a request for a page.
 
     Args:
         name: The name of the file, such as `try.html`; never taken from a request.
+        request: The request, which may have an older version of the page.
     """
-    return _response(name, _files()[name])
+    return _response(name, _files()[name], request)
 
 
 @cache

@@ -87,8 +87,7 @@ class Engine:
             on_exit: Called when the process has ended, for whatever reason.
 
         Raises:
-            DiscotagError: A model cannot be loaded.
-            EngineDied: The process ended meanwhile.
+            DiscotagError: A model cannot be loaded, or the process ended meanwhile.
         """
         package = str(Path(discotag.__file__).parents[1])
         path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
@@ -110,6 +109,10 @@ class Engine:
             await self._ask({"models": models}, START_SECONDS)
         except BatchFailed as error:
             raise DiscotagError(str(error)) from None
+        except EngineDied:
+            raise DiscotagError(
+                "an engine ended while it loaded its models; is there enough memory?"
+            ) from None
         self._watching = asyncio.create_task(_watch(self._process, on_exit))
 
     async def tag(self, task: Sequence[Any], sentences: Sequence[Sequence[str]]) -> list[Any]:

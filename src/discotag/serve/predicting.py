@@ -20,6 +20,7 @@ from discotag.serve.answers import write_answer
 from discotag.serve.assets import html_page, mount_assets
 from discotag.serve.batching import Scheduler
 from discotag.serve.departures import until_gone
+from discotag.serve.engine import WARM_UP
 from discotag.serve.engines import Engine, choose_engines
 from discotag.serve.errors import ServiceError
 from discotag.serve.exporting import numbered, write_download
@@ -86,6 +87,7 @@ def make_service(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        service.splitter.document(WARM_UP)  # so that what it needs is imported
         await scheduler.start()
         gc.freeze()  # what is loaded stays: garbage collection need not look at it again
         try:
@@ -208,9 +210,9 @@ def _add_pages(app: FastAPI) -> None:
     mount_assets(app)
 
     @app.get("/", include_in_schema=False)
-    async def page() -> Response:
+    async def page(request: Request) -> Response:
         """Return the page to try the model."""
-        return html_page("try.html")
+        return html_page("try.html", request)
 
     @app.get("/docs", include_in_schema=False)
     async def reference() -> Response:

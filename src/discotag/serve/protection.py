@@ -7,6 +7,8 @@ any text of the request.
 
 from __future__ import annotations
 
+import asyncio
+import errno
 import logging
 import secrets
 import traceback
@@ -19,11 +21,13 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from discotag.serve.bodies import Bodies, ClientGone, replay
+from discotag.serve.bodies import CLOSE, Bodies, ClientGone, replay
 from discotag.serve.errors import ServiceError, overloaded, shown
 from discotag.serve.limits import Limits
+from discotag.serve.origins import Headers, check_host, check_origin, is_page
 
 logger = logging.getLogger("discotag.serve")
 
@@ -43,11 +47,8 @@ HEADERS: Final = {
 }
 """Headers of every response."""
 
-OPEN: Final = frozenset({"/", "/docs", "/openapi.json", "/healthz", "/readyz"})
-"""Paths that need no bearer token, besides assets: they have no data."""
-
-SAME: Final = frozenset({"same-origin", "none"})
-"""What browsers send as `Sec-Fetch-Site` for a page's own requests and for typed addresses."""
+STATE: Final = frozenset({"/healthz", "/readyz", "/metrics"})
+"""Paths that are answered however many requests there are: they tell that there are too many."""
 
 GONE: Final = 499
 """The status in the log for clients that went away, as nginx has it."""
@@ -89,7 +90,7 @@ def protect(app: FastAPI, policy: Policy, observe: Observe | None = None) -> ASG
 
 
 class _Protection:
-    def __init__(self, app: ASGIApp, policy: Policy, observe: Observe | None) -> None:
+    def __init__(self, app: FastAPI, policy: Policy, observe: Observe | None) -> None:
         self._app = app
         self._policy = policy
         self._observe = observe
@@ -104,6 +105,9 @@ class _Protection:
             return
         begun = perf_counter()
         status = 0
+        method = scope["method"]
+        if method == "HEAD":  # answered like GET; uvicorn leaves out the body
+            scope = {**scope, "method": "GET"}
 
         async def secured(message: Message) -> None:
             nonlocal status
@@ -118,21 +122,31 @@ class _Protection:
             await error.response()(scope, receive, secured)
         except ClientGone:
             status = GONE
+        except asyncio.CancelledError:
+            if not status:
+                await _stopping().response()(scope, receive, secured)
+            raise
         except Exception as error:
             _log_unexpected(error)
             if not status:
                 await _unexpected().response()(scope, receive, secured)
         finally:
-            self._finish(scope, status, perf_counter() - begun)
+            self._finish(scope, method, status, perf_counter() - begun)
 
     async def _checked(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = _Headers(scope)
-        self._check_host(headers)
-        _check_origin(scope, headers)
-        self._check_token(scope, headers)
+        headers = Headers(scope)
+        try:
+            check_host(self._policy.hosts, headers)
+            check_origin(scope, headers)
+            self._check_token(scope, headers)
+        except ServiceError as error:
+            if headers.all(b"expect"):  # the client need not send its body any more
+                error.headers.update(CLOSE)
+            raise
         body = await self._bodies.read(headers, receive)
         try:
-            if self._running >= self._policy.limits.requests:
+            most = self._policy.limits.requests
+            if self._running >= most and scope["path"] not in STATE:
                 raise overloaded("too many requests at a time")
             self._running += 1
             try:
@@ -143,23 +157,9 @@ class _Protection:
         finally:
             self._bodies.release(body)
 
-    def _check_host(self, headers: _Headers) -> None:
-        hosts = self._policy.hosts
-        given = headers.all(b"host")
-        if len(given) != 1 or not given[0]:
-            raise ServiceError(400, "bad_host", "a request needs exactly one Host header")
-        if hosts and _name(given[0]) not in hosts:
-            raise ServiceError(
-                421,
-                "wrong_host",
-                f"this service does not answer for the host {shown(given[0])!r}; start it with "
-                "--allow-host if it should",
-            )
-
-    def _check_token(self, scope: Scope, headers: _Headers) -> None:
+    def _check_token(self, scope: Scope, headers: Headers) -> None:
         token = self._policy.token
-        path = scope["path"]
-        if token is None or path in OPEN or path.startswith("/assets/"):
+        if token is None or is_page(scope["path"]):
             return
         given = headers.all(b"authorization")
         kind, _, value = given[0].partition(" ") if len(given) == 1 else ("", "", "")
@@ -172,55 +172,16 @@ class _Protection:
                 {"WWW-Authenticate": "Bearer"},
             )
 
-    def _finish(self, scope: Scope, status: int, seconds: float) -> None:
-        path = getattr(scope.get("route"), "path", "other")
-        logger.info("%s %s %d %.1f ms", scope["method"], path, status, 1000 * seconds)
+    def _finish(self, scope: Scope, method: str, status: int, seconds: float) -> None:
+        path = getattr(scope.get("route") or self._route(scope["path"]), "path", "other")
+        logger.info("%s %s %d %.1f ms", method, path, status, 1000 * seconds)
         if self._observe is not None:
             self._observe(path, status, seconds)
 
-
-class _Headers:
-    """The headers of a request, as text."""
-
-    def __init__(self, scope: Scope) -> None:
-        self._values: dict[bytes, list[str]] = {}
-        for name, value in scope["headers"]:
-            self._values.setdefault(name, []).append(value.decode("latin-1"))
-
-    def all(self, name: bytes) -> list[str]:
-        """Return all values of a header; the name must be in lower case."""
-        return self._values.get(name, [])
-
-
-def _check_origin(scope: Scope, headers: _Headers) -> None:
-    """Raise `ServiceError` if a page of another site makes this request.
-
-    A link on another site to a page of this one is fine, because the answer goes to the user.
-    """
-    path = scope["path"]
-    is_page = path in OPEN or path.startswith("/assets/")
-    if is_page and scope["method"] in ("GET", "HEAD"):
-        return
-    host = headers.all(b"host")[0].lower()
-    origins = [each.lower().partition("://")[2] for each in headers.all(b"origin")]
-    sites = {each.lower() for each in headers.all(b"sec-fetch-site")}
-    if any(origin != host for origin in origins) or sites - SAME:
-        raise ServiceError(
-            403, "cross_site", "pages of other web sites may not use this service from a browser"
-        )
-
-
-def _name(host: str) -> str:
-    """Return the name in a `Host` header, without its port.
-
-    Example:
-        >>> _name("LOCALHOST:8000"), _name("[::1]:8000"), _name("[::1]")
-        ('localhost', '::1', '::1')
-    """
-    host = host.lower()
-    if host.startswith("["):
-        return host[1:].partition("]")[0]
-    return host.partition(":")[0].removesuffix(".")
+    def _route(self, path: str) -> Route | None:
+        """Return the route of a request that was refused before it got there."""
+        routes = (each for each in self._app.routes if isinstance(each, Route))
+        return next((each for each in routes if each.path_regex.match(path)), None)
 
 
 def _with_headers(given: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
@@ -258,11 +219,18 @@ async def _answer_http_error(request: Request, error: Exception) -> Response:
 
 
 async def _answer_unexpected(request: Request, error: Exception) -> Response:
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+        return overloaded("too many files are open").response()
     return _unexpected().response()
 
 
 def _unexpected() -> ServiceError:
     return ServiceError(500, "internal", "the service made a mistake; its log says where")
+
+
+def _stopping() -> ServiceError:
+    headers = {"Retry-After": "1", **CLOSE}
+    return ServiceError(503, "stopping", "the service is being stopped; try again later", headers)
 
 
 def _log_unexpected(error: Exception) -> None:

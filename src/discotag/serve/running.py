@@ -9,6 +9,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from ipaddress import ip_address
 from typing import Any, Final
 
@@ -27,6 +28,13 @@ LEAST_TOKEN: Final = 16
 
 BACKLOG: Final = 512
 """The most connections that wait to be accepted."""
+
+SEND_BUFFER: Final = 1 << 18
+"""The bytes of answers that the system keeps for a connection. It asks for more when about a third
+is taken; with its default of megabytes, a slow client would seem to take nothing for minutes."""
+
+OTHER_FILES: Final = 256
+"""The open files that are not connections: pipes of engines, libraries, files of exports."""
 
 SWITCH_SECONDS: Final = 0.0005
 """How long a thread with long work keeps others waiting; Python's default is ten times as much,
@@ -55,7 +63,7 @@ def run(
     Raises:
         DiscotagError: The address cannot be used or is not safe, or the application cannot start.
     """
-    limits = limits or Limits()
+    limits = _fitted(limits or Limits())
     with listen(host, port, token) as sock:
         app = _Watched(factory())
         config = uvicorn.Config(
@@ -92,21 +100,16 @@ def listen(host: str, port: int, token: str | None) -> Iterator[socket.socket]:
             token.
     """
     check_token(token)
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    except (OSError, UnicodeError, OverflowError):
-        raise DiscotagError(f"cannot listen on {host!r}: there is no such address") from None
-    if not host or not found:
-        raise InputError("give an address to listen on, such as 127.0.0.1")
-    family, kind, protocol, _, address = min(found, key=lambda each: each[0] != socket.AF_INET)
-    if token is None and not ip_address(str(address[0]).partition("%")[0]).is_loopback:
+    family, address = _resolve(host, port)
+    if token is None and not _is_local(address):
         raise DiscotagError(
             f"{host} can be reached from other machines: set a token in DISCOTAG_TOKEN or "
             "--token-file, or listen on 127.0.0.1"
         )
-    sock = socket.socket(family, kind, protocol)
+    sock = socket.socket(family, socket.SOCK_STREAM)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
         try:
             sock.bind(address)
             sock.listen(BACKLOG)
@@ -133,8 +136,11 @@ def allowed_hosts(host: str, more: Sequence[str] = ()) -> tuple[str, ...]:
 
     Args:
         host: The address that the application listens on.
-        more: Further names. Beyond this machine, only these are allowed; by default, any, because
-            the token protects it.
+        more: Further names. Beyond this machine, only these and the machine's own are allowed; by
+            default, any, because the token protects it.
+
+    Raises:
+        DiscotagError: There is no such address.
 
     Example:
         >>> allowed_hosts("127.0.0.1")
@@ -142,14 +148,48 @@ def allowed_hosts(host: str, more: Sequence[str] = ()) -> tuple[str, ...]:
         >>> allowed_hosts("0.0.0.0")
         ()
     """
-    given = tuple(each.lower() for each in more)
+    given = [each.lower() for each in more]
+    if _is_local(_resolve(host, 0)[1]):
+        given.insert(0, host.lower())
+    return tuple(dict.fromkeys((*LOOPBACK, *given))) if given else ()
+
+
+def _resolve(host: str, port: int) -> tuple[socket.AddressFamily, Any]:
+    """Return the family and the address of a name to listen on.
+
+    Raises:
+        DiscotagError: There is no such address.
+    """
     try:
-        local = ip_address(host).is_loopback
-    except ValueError:
-        local = host.lower() == "localhost"
-    if not local:
-        return given
-    return tuple(dict.fromkeys((*LOOPBACK, host.lower(), *given)))
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, UnicodeError, OverflowError):
+        raise DiscotagError(f"cannot listen on {host!r}: there is no such address") from None
+    if not host or not found:
+        raise InputError("give an address to listen on, such as 127.0.0.1")
+    best = min(found, key=lambda each: each[0] != socket.AF_INET)
+    return best[0], best[4]
+
+
+def _is_local(address: Any) -> bool:
+    """Return whether only this machine can reach an address."""
+    return ip_address(str(address[0]).partition("%")[0]).is_loopback
+
+
+def _fitted(limits: Limits) -> Limits:
+    """Let this process open the files that all connections need, or return a lower limit."""
+    if sys.platform == "win32":  # it has no such limit
+        return limits
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = limits.connections + OTHER_FILES
+    if soft == resource.RLIM_INFINITY or soft >= needed:
+        return limits
+    most = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+        soft = most
+    return replace(limits, connections=min(limits.connections, max(1, soft - OTHER_FILES)))
 
 
 class _Watched:

@@ -5,12 +5,20 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Annotated, Any, Final, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    FailFast,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from discotag.corpora import FORMATS
 from discotag.corpora.tables import TABLES
 from discotag.model.config import MOST_RECALL
-from discotag.serve.errors import ServiceError
+from discotag.serve.errors import ServiceError, shown
 from discotag.serve.protection import invalid
 
 INPUTS: Final = ("text", "texts", "words", "sentences")
@@ -31,6 +39,9 @@ EXPORTS: Final = tuple(
 
 R = TypeVar("R", bound="PredictRequest")
 
+Strings = Annotated[list[str], FailFast()]
+"""A list of which only the first error is reported: millions of them would take minutes."""
+
 
 class PredictRequest(BaseModel):
     """What to tag, and how: exactly one of `text`, `texts`, `words` and `sentences`."""
@@ -47,9 +58,9 @@ class PredictRequest(BaseModel):
     )
 
     text: str = Field("", description="A text.")
-    texts: list[str] = Field([], description="Several texts; the answer has a document for each.")
-    words: list[str] = Field([], description="The words of a sentence.")
-    sentences: list[list[str]] = Field(
+    texts: Strings = Field([], description="Several texts; the answer has a document for each.")
+    words: Strings = Field([], description="The words of a sentence.")
+    sentences: Annotated[list[Strings], FailFast()] = Field(
         [], description="The words of several sentences; the answer has a document for each."
     )
     model: str | None = Field(None, description="The name of a model; by default, the first one.")
@@ -71,6 +82,15 @@ class PredictRequest(BaseModel):
     )
     tags: bool = Field(False, description="Also return the tag of each word.")
     draw: bool = Field(False, description="Also return what the page draws.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_names(cls, given: object) -> object:
+        """Report the first field that is unknown; pydantic would report all of them."""
+        unknown = given.keys() - cls.model_fields.keys() if isinstance(given, dict) else ()
+        if unknown:
+            raise ValueError(f"there is no field {shown(min(unknown))!r}")
+        return given
 
     @field_validator("alternatives", mode="before")
     @classmethod
