@@ -10,7 +10,9 @@ from discotag.corpora.tables import TableOptions
 from discotag.errors import DiscotagError
 from discotag.serve.annotation import corpus as corpus_room
 from discotag.serve.annotation.corpus import Source
+from discotag.serve.annotation.intake import Taken
 from discotag.serve.annotation.project import Plan, open_project
+from discotag.words import Splitter
 
 TOES = Document(
     [Sentence(["sore", "big", "toes"], [Mention("ADR", [(0, 1), (2, 3)], score=0.5)])], id="toes"
@@ -95,6 +97,83 @@ def test_what_cannot_be_annotated(tmp_path, monkeypatch):
         pass
     with pytest.raises(DiscotagError, match="white space"), project_of(texts, labels=("A B",)):
         pass
+
+
+def test_names_that_look_like_counted_ones(tmp_path):
+    path = tmp_path / "corpus.jsonl"
+    texts = {"a": "One", "a ": "Two", "a (2)": "Three", "a  ": "Four"}
+    corpora.write([Document([Sentence([word])], id=id.strip()) for id, word in texts.items()], path)
+    for _ in range(2):  # the names are the same each time
+        _, found = seen(path)
+        assert [name for name, _ in found] == ["a", "a (2)", "a (2) (2)", "a (3)"]
+
+
+def test_other_words_than_before(tmp_path):
+    folder = write_texts(tmp_path / "posts", {"a": "Can't sleep.", "b": "Fine"})
+    seen(folder)
+    said = (
+        "posts.journal: was begun with --sentences auto --words pattern, and its words are not "
+        "those of --sentences auto --words spaces; use the same options"
+    )
+    with pytest.raises(DiscotagError, match=said):
+        seen(folder, splitter=Splitter(words="spaces"))
+    path = tmp_path / "words.jsonl"  # whose words do not depend on the options
+    corpora.write([TOES], path)
+    seen(path)
+    seen(path, splitter=Splitter(words="spaces"))
+
+
+def test_labels_that_no_scheme_can_have(tmp_path):
+    path = tmp_path / "corpus.jsonl"
+    corpora.write(
+        [Document([Sentence(["sore", "toes"], [Mention("Side effect", [(0, 2)])])])], path
+    )
+    with pytest.raises(DiscotagError) as refused:
+        seen(path)
+    assert str(refused.value).startswith(f"{path}: its mentions have the label 'Side effect', but")
+    assert "annotate a copy of the corpus" in str(refused.value)
+
+
+def test_a_refused_start_leaves_nothing_behind(tmp_path):
+    folder = write_texts(tmp_path / "posts")
+    for refused in ({"labels": ()}, {"labels": ("A B",)}, {"use_model": True, "model": "./none"}):
+        with pytest.raises(DiscotagError), project_of(folder, **refused):
+            pass
+        assert [each.name for each in tmp_path.iterdir()] == ["posts"]
+    with project_of(folder) as project:
+        project.enter("Ann")
+    for refused in ({"labels": ("A B",)}, {"use_model": True, "model": "./none"}):
+        with pytest.raises(DiscotagError), project_of(folder, **refused):
+            pass
+    with project_of(folder, labels=("X",)) as project:  # neither work nor labels have changed
+        assert project.viewer.labels == ("X", "ADR", "Drug")
+        assert [each["name"] for each in project.summary()["annotators"]] == ["Ann"]
+
+
+def toes(*fragments, label="ADR"):
+    mentions = [Mention(label, list(fragments))] if fragments else []
+    return Sentence(["sore", "big", "toes"], mentions)
+
+
+def test_changed_annotations_of_the_corpus(tmp_path):
+    path = tmp_path / "corpus.jsonl"
+    documents = [Document([toes((0, 1)), toes()], id=name) for name in ("touched", "open", "same")]
+    corpora.write(documents, path)
+    with project_of(path) as project, served(project) as client:
+        client.enter("Ann")
+        client.add(1, (2, 3), sentence=1)
+        before = client.state(1)["sentences"]
+    changed = [
+        Document([toes((1, 3), label="New"), toes()], id=name) for name in ("touched", "open")
+    ]
+    corpora.write([*changed, documents[2]], path)
+    for turn in range(2):
+        with project_of(path) as project, served(project) as client:
+            assert project.taken == Taken(known=3, updated=1 - turn, outdated=1)
+            assert client.state(1)["sentences"] == before
+            (mention,) = client.state(2)["sentences"][0]["mentions"]
+            assert (mention["label"], mention["fragments"]) == ("New", [[1, 3]])
+            assert "New" in project.viewer.labels
 
 
 def test_labels_stay(tmp_path):

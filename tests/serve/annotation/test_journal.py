@@ -10,6 +10,7 @@ import pytest
 
 from annotating import Client, project_of, running, served, write_texts
 from discotag.errors import DiscotagError
+from discotag.serve.annotation.intake import Taken
 from discotag.serve.annotation.journal import JournalError, open_journal, read_journal
 from discotag.serve.annotation.records import (
     accepted_content,
@@ -169,6 +170,55 @@ def test_a_corpus_that_moved_or_lost_documents(folder, tmp_path):
         with served(project) as client:
             client.enter("Ann")
             assert client.state(3)["sentences"][0]["words"] == ["No", "sleep", "."]
+
+
+def names(client, **params):
+    listed = client.ok("GET", "/api/documents", params={"order": "corpus"} | params)
+    return [each["name"] + " gone" * each["gone"] for each in listed["documents"]]
+
+
+def test_documents_that_are_gone_are_no_work(folder):
+    write_texts(folder, {"d": "More.", "e": "Even more."})
+    with project_of(folder) as project, served(project) as client:
+        client.enter("Ann")
+        client.add(1, (0, 1))
+        client.act(2, "finish")
+    for name in "abd":
+        (folder / f"{name}.txt").rename(folder.with_name(name))
+    with project_of(folder) as project, served(project) as client:
+        assert (project.taken.known, project.taken.gone) == (2, 3)
+        assert names(client) == ["a gone", "b gone", "c", "e"]  # nobody has touched d
+        assert names(client, status="open") == ["a gone", "c", "e"]
+        assert client.ok("GET", "/api/project")["counts"]["documents"] == 4
+        params = {"annotator": "Ann", "order": "corpus"}
+        assert client.ok("GET", "/api/next", params=params) == {"number": 3}
+        assert client.ok("GET", "/api/next", params=params | {"after": 5}) == {"number": 3}
+        client.act(1, "finish")  # what was begun can be finished
+        assert client.get("/api/export").text.count("\n") == 2
+        assert client.get("/api/export?which=all").text.count("\n") == 4
+    for name in "abd":
+        folder.with_name(name).rename(folder / f"{name}.txt")
+    with project_of(folder) as project, served(project) as client:
+        assert (project.taken.known, project.taken.gone) == (5, 0)
+        assert names(client) == ["a", "b", "c", "d", "e"]
+
+
+def test_a_renamed_document_is_known_again(folder):
+    write_texts(folder, {"twin": "The same.", "other": "The same."})
+    with project_of(folder) as project, served(project) as client:
+        client.enter("Ann")
+        client.add(1, (0, 1))
+    (folder / "a.txt").rename(folder / "first.txt")
+    (folder / "twin.txt").rename(folder / "brother.txt")  # one of two with this text
+    (folder / "other.txt").rename(folder / "sister.txt")
+    with project_of(folder) as project, served(project) as client:
+        assert project.taken == Taken(new=2, known=3, renamed=1, gone=2)
+        assert names(client) == ["first", "b", "c", "brother", "sister"]
+        assert client.state(1)["revision"] == 1
+    for path in folder.iterdir():
+        path.rename(path.with_name(f"new-{path.name}"))
+    with project_of(folder) as project:
+        assert project.taken.renamed == 3
 
 
 def test_the_journal_of_another_corpus(folder, tmp_path):

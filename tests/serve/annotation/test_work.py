@@ -1,13 +1,16 @@
 """The work of several people on one corpus, over HTTP: nothing is lost, everybody is told."""
 
 import sqlite3
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
 import pytest
 
-from annotating import project_of, served, write_texts
+from annotating import project_of, served, wait_for, write_texts
 from discotag.serve.annotation import presence as presence_room
+from discotag.serve.annotation import progress as progress_room
+from discotag.serve.annotation.agreement import agree
 
 PAIN = {"label": "ADR", "fragments": [[2, 3], [6, 7]]}
 
@@ -423,8 +426,17 @@ def test_what_the_scheme_cannot_hold_is_said_at_once(client):
     assert "training leaves this sentence out" in problem["message"]
 
 
+def computed(client):
+    """Return the progress when all agreements are computed."""
+    wait_for(lambda: not client.ok("GET", "/api/progress")["computing"])
+    return client.ok("GET", "/api/progress")
+
+
 def test_progress(disagreeing):
     report = disagreeing.ok("GET", "/api/progress")
+    assert (report["computing"], report["agreement"]) == (True, [])  # nobody waits for it
+    report = computed(disagreeing)
+    assert disagreeing.post_action(1, "finish").status_code == 409  # which is no work
     assert report["documents"]["disagreements"] == 1
     ann, ben = report["annotators"]
     assert (ann["name"], ann["finished"], ann["started"], ann["actions"]) == ("Ann", 1, 0, 2)
@@ -433,4 +445,57 @@ def test_progress(disagreeing):
     assert (pair["annotators"], pair["documents"], pair["f1"]) == (["Ann", "Ben"], 1, 0.0)
     assert pair["f1_discontinuous"] == 0.0
     assert pair["word_f1"] == pytest.approx(2 * 1 / 5)
-    assert disagreeing.ok("GET", "/api/progress")["agreement"] == [pair]
+    assert disagreeing.ok("GET", "/api/progress") == report
+
+
+def test_agreements_are_those_of_the_last_versions(client):
+    """Change two versions such that numbers, revisions and counts stay the same."""
+    for number in (1, 2):
+        for name in ("Ann", "Ben"):
+            client.add(number, (0, 1), annotator=name)
+            client.act(number, "finish", name)
+    (pair,) = computed(client)["agreement"]
+    assert pair["f1"] == 1.0
+    client.act(1, "reopen", "Ann")
+    client.act(1, "remove", "Ann", sentence=0, mention={"label": "ADR", "fragments": [[0, 1]]})
+    client.act(1, "finish", "Ann")
+    (pair,) = computed(client)["agreement"]
+    assert pair["f1"] == pytest.approx(2 / 3)
+    client.act(1, "undo", "Ann")
+    (pair,) = computed(client)["agreement"]
+    assert pair["documents"] == 1
+    client.act(1, "redo", "Ann")
+    (pair,) = computed(client)["agreement"]
+    assert pair["documents"] == 2
+
+
+def test_the_last_documents_are_compared(client, monkeypatch):
+    monkeypatch.setattr(progress_room, "MOST_COMPARED", 1)
+    for number in (3, 1):  # not in the order of the corpus
+        client.add(number, (0, 1), label="ADR" if number == 1 else "Drug", annotator="Ann")
+        for name in ("Ann", "Ben"):
+            client.act(number, "finish", name)
+    client.act(1, "reopen", "Ben")
+    client.add(1, (0, 1), annotator="Ben")
+    client.act(1, "finish", "Ben")
+    (pair,) = computed(client)["agreement"]
+    assert (pair["documents"], pair["f1"]) == (1, 1.0)
+
+
+def test_agreements_hold_nobody_up(client, monkeypatch):
+    """While one is computed, others read, write and ask for the progress."""
+    allowed = threading.Event()
+
+    def slow(texts):
+        assert allowed.wait(60)
+        return agree(texts)
+
+    monkeypatch.setattr(progress_room, "agree", slow)
+    for name in ("Ann", "Ben"):
+        client.act(1, "finish", name)
+    assert client.ok("GET", "/api/progress")["computing"]
+    client.add(2, (0, 1))
+    report = client.ok("GET", "/api/progress")
+    assert (report["computing"], report["annotators"][0]["started"]) == (True, 1)
+    allowed.set()
+    assert computed(client)["agreement"][0]["documents"] == 1

@@ -1,7 +1,8 @@
-"""Run the child process that trains, and read its log."""
+"""Run the child process that trains, and read its log and its figures."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -17,6 +18,9 @@ MOST_LINE: Final = 300
 
 TAIL: Final = 4096
 """The number of bytes at the end of a log in which its last line is."""
+
+FIGURES: Final = "figures.json"
+"""The file of a run that has its figures; a run that is not finished has none."""
 
 
 def run_child(arguments: Sequence[str], log: Path, stop: Event) -> int | None:
@@ -60,3 +64,13 @@ def last_line(log: Path, beginning: str = "") -> str:
         return ""
     found = (line.strip() for line in reversed(lines) if line.startswith(beginning))
     return next((line[:MOST_LINE] for line in found if line), "")
+
+
+def measured(folder: Path) -> str:
+    """Return what a training has measured, as the end of a sentence."""
+    try:
+        figures = json.loads((folder / "run" / FIGURES).read_text("utf-8"))
+        value = 100 * figures["dev"]["all"]["f1"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+    return f"; its F1 on the documents kept to measure it is {value:.1f}"

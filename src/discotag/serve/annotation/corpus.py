@@ -1,12 +1,9 @@
-"""The corpus of an annotation project: read once into the journal, and never written to."""
+"""The corpus of an annotation project: what it is read from, and how the journal has it."""
 
 from __future__ import annotations
 
-import hashlib
 import json
-import sqlite3
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -19,8 +16,6 @@ from discotag.corpora.parsing.problems import Problem, Report, shown, strict
 from discotag.corpora.tables import TableOptions
 from discotag.errors import InputError
 from discotag.mentions import Document
-from discotag.serve.annotation.facts import keep_fact, read_fact
-from discotag.serve.annotation.journal import Journal, JournalError
 from discotag.words import Splitter
 
 ENDING: Final = ".journal"
@@ -28,9 +23,6 @@ ENDING: Final = ".journal"
 
 MOST_WORDS: Final = 20_000
 """The most words of a document: a page of 50 book pages, beyond which browsers become slow."""
-
-LABELS: Final = "labels"
-"""The name of the fact that keeps the labels of the project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,70 +106,6 @@ def default_journal(corpus: Path) -> Path:
     return real.with_name(real.name + ENDING)
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """What reading the corpus into the journal has done.
-
-    Attributes:
-        new: The number of documents that were added.
-        known: The number of documents that were in the journal already.
-        gone: The number of documents of the journal that the corpus no longer has.
-    """
-
-    new: int
-    known: int
-    gone: int
-
-
-def take_in(
-    journal: Journal, source: Source, progress: Callable[[int], None] | None = None
-) -> Taken:
-    """Add the documents of a corpus that the journal does not have.
-
-    Args:
-        journal: The journal.
-        source: The corpus.
-        progress: Called with the number of sentences that have been read.
-
-    Raises:
-        JournalError: The journal is that of another corpus.
-        CorpusError: The corpus cannot be read.
-    """
-    with journal.reading() as db:
-        known = dict(db.execute("SELECT name, digest FROM documents"))
-    before = len(known)
-    new = found = sentences = 0
-    changed: str | None = None
-    # One transaction: nothing of another corpus gets into the journal.
-    with journal.writing() as db:
-        for name, document in _named(source):
-            digest = _digest(document)
-            if name not in known:
-                _insert(db, name, digest, document)
-                new += 1
-            elif known.pop(name) == digest:
-                found += 1
-            else:
-                changed = changed or name
-            sentences += len(document.sentences)
-            if progress is not None:
-                progress(sentences)
-        if before and not found:
-            raise JournalError(
-                f"{journal.path}: is the journal of another corpus than {source.path}; give "
-                "another file with --journal"
-            )
-        if changed is not None:
-            raise JournalError(
-                f"{source.path}: document {shown(changed)} has another text than in "
-                f"{journal.path}; restore it, give it another name, or begin another journal with "
-                "--journal"
-            )
-        if not before and not new:
-            raise InputError(f"{source.path}: it has no document")
-    return Taken(new, found, len(known))
-
-
 def document_of(text: str, data: str, number: int) -> Document:
     """Return the document that the journal has as text and data."""
     plain = json.loads(data)
@@ -186,23 +114,31 @@ def document_of(text: str, data: str, number: int) -> Document:
     return jsonl.from_dict(plain, Splitter(), strict, f"document {number}")
 
 
-def known_labels(db: sqlite3.Connection) -> list[str]:
-    """Return the labels that the journal keeps, in alphabetical order.
+def data_of(document: Document) -> tuple[str, str]:
+    """Return the text and the data that the journal has of a document."""
+    data = json.loads(jsonl.to_line(document))
+    text = data.pop("text", None)
+    data["has_text"] = text is not None
+    if text is None:
+        text = "\n".join(" ".join(sentence.words) for sentence in document.sentences)
+    return text, json.dumps(data, ensure_ascii=False)
 
-    These are the labels of the corpus's mentions, and all that the project has had so far.
+
+def named_documents(source: Source) -> Iterator[tuple[str, Document]]:
+    """Yield the documents of a corpus with unique names.
+
+    Raises:
+        CorpusError: The corpus cannot be read.
+        InputError: A document is too long to be shown.
     """
-    found = read_fact(db, LABELS)
-    return [] if found is None else sorted(json.loads(found))
-
-
-def _named(source: Source) -> Iterator[tuple[str, Document]]:
-    """Yield the documents with unique names."""
-    times: Counter[str] = Counter()
+    taken: set[str] = set()
     for number, document in enumerate(source.documents(), start=1):
-        name = document.id or str(number)
-        times[name] += 1
-        if times[name] > 1:
-            name = f"{name} ({times[name]})"
+        given = name = document.id or str(number)
+        times = 1
+        while name in taken:
+            times += 1
+            name = f"{given} ({times})"
+        taken.add(name)
         words = sum(len(sentence.words) for sentence in document.sentences)
         if words > MOST_WORDS:
             raise InputError(
@@ -210,32 +146,3 @@ def _named(source: Source) -> Iterator[tuple[str, Document]]:
                 f"{MOST_WORDS:,}; split it, or use --lines to read each line as a document"
             )
         yield name, document
-
-
-def _digest(document: Document) -> str:
-    """Return a digest of the words and the text, by which a document is known again."""
-    words = [list(sentence.words) for sentence in document.sentences]
-    said = json.dumps([document.text, words], ensure_ascii=True)
-    return hashlib.sha256(said.encode()).hexdigest()[:32]
-
-
-def _insert(db: sqlite3.Connection, name: str, digest: str, document: Document) -> None:
-    data = json.loads(jsonl.to_line(document))
-    text = data.pop("text", None)
-    data["has_text"] = text is not None
-    if text is None:
-        text = "\n".join(" ".join(sentence.words) for sentence in document.sentences)
-    words = sum(len(sentence.words) for sentence in document.sentences)
-    mentions = sum(len(set(sentence.mentions)) for sentence in document.sentences)
-    number = db.execute(
-        "INSERT INTO documents (name, digest, words, mentions) VALUES (?, ?, ?, ?)",
-        (name, digest, words, mentions),
-    ).lastrowid
-    db.execute(
-        "INSERT INTO texts (number, text, data) VALUES (?, ?, ?)",
-        (number, text, json.dumps(data, ensure_ascii=False)),
-    )
-    labels = {mention.label for sentence in document.sentences for mention in sentence.mentions}
-    known = set(known_labels(db))
-    if not labels <= known:
-        keep_fact(db, LABELS, json.dumps(sorted(labels | known), ensure_ascii=False))

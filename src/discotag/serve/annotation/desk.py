@@ -91,7 +91,7 @@ class Desk:
                         sequence = records.add_action(
                             db, order.id, recorded, base=order.base, at=time()
                         )
-                        records.keep_version(db, order.document, order.annotator, version)
+                        records.keep_version(db, order.document, order.annotator, version, sequence)
                         records.keep_status(db, order.document, sequence)
                 except RefusedError as error:
                     refused = error

@@ -86,7 +86,8 @@ def settled_documents(
     Args:
         db: The journal, one state of it.
         which: `finished`: the documents that are finished or decided. `all`: also the accepted
-            mentions of those that are not; a document that nobody has touched is as in the corpus.
+            mentions of those that are not; a document that nobody has touched is as in the corpus,
+            unless it is no longer there.
         annotator: Whose versions to take; None: what all have settled on.
         left_out: Gets the documents that are left out though somebody has finished them.
     """
@@ -96,6 +97,8 @@ def settled_documents(
         values = [annotator]
     elif which == "finished":
         condition = "WHERE part <> 'open'"
+    else:
+        condition = "WHERE NOT (gone AND status = 'untouched')"
     rows = db.execute(
         "SELECT number, name, text, data FROM documents JOIN texts USING (number) "
         f"{condition} ORDER BY number",

@@ -122,6 +122,8 @@ class Journal:
 def open_journal(path: Path) -> Iterator[Journal]:
     """Open a journal for one process, and create it if it does not exist.
 
+    A new journal is removed if the block fails before anybody has begun to work.
+
     Raises:
         JournalError: It is used by another process, is not a journal, or has another version.
     """
@@ -136,14 +138,21 @@ def open_journal(path: Path) -> Iterator[Journal]:
                 ) from None
             raise JournalError(str(error)) from None
         check_journal(path)
+        fresh = not path.exists()
         path.touch(mode=PRIVATE)
         journal = Journal(path, writable=True)
         stack.callback(journal.close)
         try:
-            _prepare(journal)
-        except sqlite3.Error as error:
-            raise JournalError(f"{path}: cannot be written: {str(error).lower()}") from None
-        yield journal
+            try:
+                _prepare(journal)
+            except sqlite3.Error as error:
+                raise JournalError(f"{path}: cannot be written: {str(error).lower()}") from None
+            yield journal
+        except BaseException:
+            if fresh and not _has_work(journal):
+                journal.close()
+                path.unlink(missing_ok=True)
+            raise
 
 
 @contextmanager
@@ -203,6 +212,15 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA trusted_schema = OFF")
     return connection
+
+
+def _has_work(journal: Journal) -> bool:
+    """Return whether somebody has entered a name."""
+    try:
+        with journal.reading() as db:
+            return db.execute("SELECT 1 FROM annotators LIMIT 1").fetchone() is not None
+    except JournalError:  # not even the tables were made
+        return False
 
 
 def _prepare(journal: Journal) -> None:

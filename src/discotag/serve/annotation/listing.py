@@ -16,6 +16,10 @@ ORDERS: Final[dict[Order, str]] = {
     "corpus": "number",
 }
 
+SHOWN: Final = "NOT (gone AND status = 'untouched')"
+"""The condition for documents that lists and counts have: a document that is no longer in the
+corpus is of interest only if somebody has worked on it."""
+
 
 def list_documents(
     db: sqlite3.Connection,
@@ -38,7 +42,7 @@ def list_documents(
         offset: The number of documents to leave out.
         limit: The most documents to return.
     """
-    conditions: list[str] = []
+    conditions = [SHOWN]
     values: list[str] = []
     if wanted != "all":
         conditions.append("part = ?")
@@ -50,16 +54,16 @@ def list_documents(
             "(SELECT number FROM texts WHERE text LIKE ? ESCAPE '!'))"
         )
         values += [like, like]
-    where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
+    where = f"WHERE {' AND '.join(conditions)}"
     ((total,),) = db.execute(f"SELECT count(*) FROM documents {where}", values)
     rows = db.execute(
-        "SELECT number, name, words, status, uncertainty, mentions FROM documents "
+        "SELECT number, name, words, status, uncertainty, mentions, gone FROM documents "
         f"{where} ORDER BY {ORDERS[order]} LIMIT ? OFFSET ?",
         (*values, limit, offset),
     ).fetchall()
     versions = _versions(db, [row[0] for row in rows])
     documents = []
-    for number, name, words, status, uncertainty, mentions in rows:
+    for number, name, words, status, uncertainty, mentions, gone in rows:
         own = versions.get(number, {})
         finished, count = own.get(annotator or "", (False, mentions))
         documents.append(
@@ -71,6 +75,7 @@ def list_documents(
                 "mine": mine((annotator or "") in own, finished),
                 "uncertainty": uncertainty,
                 "mentions": count,
+                "gone": bool(gone),
                 "finished_by": [who for who, (done, _) in own.items() if done],
             }
         )
@@ -87,8 +92,8 @@ def next_document(
 ) -> int | None:
     """Return the next document for an annotator, or None if there is nothing left.
 
-    It is one that nobody has finished and nobody else holds; after the last one in this order,
-    the first is next.
+    It is in the corpus, nobody has finished it, and nobody else holds it; after the last one in
+    this order, the first is next.
 
     Args:
         db: The journal.
@@ -97,7 +102,8 @@ def next_document(
         after: The document that the annotator has now, or None.
         held: The documents that others hold.
     """
-    free = f"part = 'open' AND number NOT IN ({', '.join('?' * len(held))})"
+    marks = ", ".join("?" * len(held))
+    free = f"part = 'open' AND NOT gone AND number NOT IN ({marks})"
     values: list[Any] = list(held)
     later, place = "", []
     row = db.execute("SELECT priority FROM documents WHERE number = ?", (after,)).fetchone()
@@ -119,7 +125,8 @@ def next_document(
 
 def count_documents(db: sqlite3.Connection) -> dict[str, int]:
     """Return how many documents there are of each status."""
-    found = dict(db.execute("SELECT status, count(*) FROM documents GROUP BY status"))
+    rows = db.execute(f"SELECT status, count(*) FROM documents WHERE {SHOWN} GROUP BY status")
+    found = dict(rows)
     return {
         "documents": sum(found.values()),
         "started": found.get("started", 0),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,33 +12,25 @@ from typing import Any, Final
 
 from discotag.errors import InputError
 from discotag.mentions import Mention
-from discotag.scheme import Scheme
 from discotag.serve.annotation import listing, records
-from discotag.serve.annotation.corpus import (
-    LABELS,
-    Source,
-    Taken,
-    default_journal,
-    known_labels,
-    take_in,
-)
+from discotag.serve.annotation.corpus import Source, default_journal
 from discotag.serve.annotation.desk import Desk
 from discotag.serve.annotation.exporting import file_name, format_names
-from discotag.serve.annotation.facts import keep_fact, project_id
+from discotag.serve.annotation.facts import project_id
+from discotag.serve.annotation.intake import Taken, take_in
 from discotag.serve.annotation.journal import Journal, open_journal
+from discotag.serve.annotation.labels import project_scheme
 from discotag.serve.annotation.models import load_model
 from discotag.serve.annotation.orders import Seen, check_annotator
 from discotag.serve.annotation.presence import Presence
-from discotag.serve.annotation.proposals import Model, Proposer
+from discotag.serve.annotation.progress import Progress
+from discotag.serve.annotation.proposals import Proposer
 from discotag.serve.annotation.training import Trainer, TrainingPlan
 from discotag.serve.annotation.views import Viewer
 from discotag.serve.errors import ServiceError
 
 MOST_NAME: Final = 50
 """The most characters of an annotator's name, so that lists stay readable."""
-
-SLOTS: Final = 3
-"""Slots of the scheme without a model, as in the preset `best` of training."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +72,7 @@ class Project:
         desk: Changes versions.
         presence: Knows who has which document open.
         proposer: Knows the model, and asks it for proposals.
+        progress: Reports what annotators have done, and how far they agree.
         trainer: Trains the next model; None: never.
     """
 
@@ -92,6 +84,7 @@ class Project:
     desk: Desk
     presence: Presence
     proposer: Proposer
+    progress: Progress
     trainer: Trainer | None = field(default=None)
 
     def enter(self, given: str) -> str:
@@ -225,7 +218,8 @@ def open_project(plan: Plan, progress: Callable[[int], None] | None = None) -> I
     with open_journal(path) as journal:
         taken = take_in(journal, plan.source, progress)
         model = load_model(journal, plan.model, use_model=plan.use_model)
-        scheme = _scheme(journal, model, plan.labels)
+        base = None if model is None else model.tagger.scheme
+        scheme = project_scheme(journal, base, plan.labels, corpus)
         presence = Presence()
         proposer = Proposer(journal, model, lambda: presence.by_document().keys())
         project = Project(
@@ -237,6 +231,7 @@ def open_project(plan: Plan, progress: Callable[[int], None] | None = None) -> I
             Desk(journal, scheme.labels),
             presence,
             proposer,
+            Progress(journal),
         )
         if plan.training is not None:
             project.trainer = Trainer(journal, plan.training, scheme.labels, proposer)
@@ -249,26 +244,4 @@ def open_project(plan: Plan, progress: Callable[[int], None] | None = None) -> I
             if project.trainer is not None:
                 project.trainer.stop()
             proposer.stop()
-
-
-def _scheme(journal: Journal, model: Model | None, given: Sequence[str]) -> Scheme:
-    """Return the scheme of a project, and keep its labels in the journal.
-
-    A label that was used once stays.
-    """
-    base = None if model is None else model.tagger.scheme
-    with journal.writing() as db:
-        known = known_labels(db)
-        labels = tuple(_unique(() if base is None else base.labels, given, known))
-        if not labels:
-            raise InputError("the corpus has no labels, and there is no model: give some, --labels")
-        if base is None:
-            scheme = Scheme(labels, SLOTS, gap_mentions=True)
-        else:
-            scheme = Scheme(labels, base.slots, base.naming, base.gap_mentions)
-        keep_fact(db, LABELS, json.dumps(sorted({*labels, *known}), ensure_ascii=False))
-    return scheme
-
-
-def _unique(*groups: Iterable[str]) -> dict[str, None]:
-    return dict.fromkeys(label for group in groups for label in group)
+            project.progress.stop()

@@ -142,7 +142,8 @@ class Proposer:
             ):
                 rows = db.execute(
                     "SELECT number, words FROM documents "
-                    f"WHERE status = 'untouched' AND {condition} AND number NOT IN ({marks}) "
+                    f"WHERE status = 'untouched' AND {condition} AND NOT gone "
+                    f"AND number NOT IN ({marks}) "
                     "ORDER BY priority DESC, number LIMIT ?",
                     (*values, *held, BATCH_DOCUMENTS),
                 ).fetchall()

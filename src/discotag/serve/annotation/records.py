@@ -128,19 +128,22 @@ def revision_of(db: sqlite3.Connection, document: int) -> int:
     return int(last)
 
 
-def keep_version(db: sqlite3.Connection, document: int, annotator: str, version: Version) -> None:
-    """Write what lists need of a version."""
+def keep_version(
+    db: sqlite3.Connection, document: int, annotator: str, version: Version, sequence: int
+) -> None:
+    """Write what lists need of a version after an action."""
     content, accepted = content_json(version.mentions), content_json(version.accepted)
     db.execute(
         "INSERT INTO versions "
-        "(document, annotator, revision, finished, mentions, content, accepted) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (document, annotator) DO UPDATE SET "
-        "revision = excluded.revision, finished = excluded.finished, "
+        "(document, annotator, revision, sequence, finished, mentions, content, accepted) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (document, annotator) DO UPDATE SET "
+        "revision = excluded.revision, sequence = excluded.sequence, finished = excluded.finished, "
         "mentions = excluded.mentions, content = excluded.content, accepted = excluded.accepted",
         (
             document,
             annotator,
             version.revision,
+            sequence,
             version.finished,
             sum(map(len, version.mentions)),
             content,

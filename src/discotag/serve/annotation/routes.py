@@ -15,7 +15,6 @@ from discotag.corpora.parsing.problems import CorpusError
 from discotag.serve.annotation import exporting, listing
 from discotag.serve.annotation.listing import Order, Wanted
 from discotag.serve.annotation.orders import ConflictError, check_annotator
-from discotag.serve.annotation.progress import Progress
 from discotag.serve.annotation.project import Project
 from discotag.serve.annotation.schemas import (
     LARGEST,
@@ -53,7 +52,7 @@ ERRORS: Final[dict[int | str, dict[str, Any]]] = {
 def make_router(project: Project) -> APIRouter:
     """Return the addresses of a project."""
     router = APIRouter(prefix="/api", responses=ERRORS)
-    journal, presence, progress = project.journal, project.presence, Progress(project.journal)
+    journal, presence = project.journal, project.presence
 
     @router.get("/project")
     def get_project() -> dict[str, Any]:
@@ -155,7 +154,7 @@ def make_router(project: Project) -> APIRouter:
     @router.get("/progress")
     def get_progress() -> dict[str, Any]:
         """Return what each annotator has done, and how far they agree."""
-        return progress.report()
+        return project.progress.report()
 
     @router.get("/export/summary")
     def summarise(

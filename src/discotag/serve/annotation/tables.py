@@ -16,6 +16,8 @@ CREATE TABLE documents (
   number INTEGER PRIMARY KEY,
   name TEXT NOT NULL UNIQUE,
   digest TEXT NOT NULL,
+  annotations TEXT NOT NULL,
+  gone INTEGER NOT NULL DEFAULT 0,
   words INTEGER NOT NULL,
   mentions INTEGER NOT NULL,
   status TEXT NOT NULL DEFAULT 'untouched',
@@ -54,6 +56,7 @@ CREATE TABLE versions (
   document INTEGER NOT NULL REFERENCES documents,
   annotator TEXT NOT NULL REFERENCES annotators,
   revision INTEGER NOT NULL,
+  sequence INTEGER NOT NULL REFERENCES actions,
   finished INTEGER NOT NULL,
   mentions INTEGER NOT NULL,
   content TEXT NOT NULL,
@@ -84,5 +87,8 @@ CREATE TABLE shares (document INTEGER PRIMARY KEY REFERENCES documents, share TE
 """
 """The tables. `actions` is what people did, and is only ever added to. `versions`, `decisions`,
 and the status of documents follow from it and are written in the same transaction, so that lists
-need no fold. `part` groups documents for lists: open, finished, disagreement. `settled` is the last
-action that changed the status. `compared` has the versions that a decision was made on."""
+need no fold. `digest` and `annotations` are digests of the text and the mentions of the corpus;
+`gone` is 1 for documents that the corpus no longer has. `part` groups documents for lists: open,
+finished, disagreement. `settled` is the last action that changed the status, `sequence` the last
+one of a version or the one of a decision. `compared` has the versions that a decision was made
+on."""

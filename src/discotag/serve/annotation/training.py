@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from typing import Any, Final
 
 from discotag.errors import DiscotagError
 from discotag.serve.annotation.child import ENCODER_OF
-from discotag.serve.annotation.child_process import last_line, run_child
+from discotag.serve.annotation.child_process import FIGURES, last_line, measured, run_child
 from discotag.serve.annotation.journal import Journal
 from discotag.serve.annotation.models import (
     NO_MODEL,
@@ -36,9 +35,6 @@ LOOK: Final = 1.0
 
 PRIVATE: Final = 0o700
 """The mode of the folder of a training, which has texts."""
-
-FIGURES: Final = "figures.json"
-"""The file of a run that has its figures; a run that is not finished has none."""
 
 ENCODER: Final = "--encoder"
 
@@ -224,9 +220,7 @@ class Trainer:
                 return
             keep_model(self._journal, version, base, inside)
             self._proposer.use(model)
-            self._end(
-                number, "done", f"version {version} of the model is in use{_measured(folder)}"
-            )
+            self._end(number, "done", f"version {version} of the model is in use{measured(folder)}")
         else:
             reason = last_line(self._log) or f"it ended with status {status}"
             self._end(number, "failed", f"training failed: {reason}; see {self._log}")
@@ -280,16 +274,6 @@ def check_installed() -> None:
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise DiscotagError(f"training needs {', '.join(missing)}: pip install 'discotag[train]'")
-
-
-def _measured(folder: Path) -> str:
-    """Return what a training has measured, as the end of a sentence."""
-    try:
-        figures = json.loads((folder / "run" / FIGURES).read_text("utf-8"))
-        value = 100 * figures["dev"]["all"]["f1"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return ""
-    return f"; its F1 on the documents kept to measure it is {value:.1f}"
 
 
 def _without_encoder(options: Sequence[str]) -> list[str]:
