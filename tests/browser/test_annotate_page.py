@@ -491,6 +491,7 @@ def test_another_corpus_at_the_same_address_gets_nothing(tmp_path, enter):
         assert held(address, "mouse", "Ann") == {KNEE}
     with running(former, *options) as server:
         assert server.url == address
+        look(page)
         notice.wait_for()
         assert "What you did on the former one is saved" in notice.inner_text()
         notice.get_by_role("button", name="Reload").click()

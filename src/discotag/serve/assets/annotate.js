@@ -28,10 +28,7 @@ const session = new Session({
   blank: () => view.blank(),
   show: (state) => view.show(state),
   finished: (number) => route().view === "work" && session.number === number && goToNext(number),
-  listChanged: async () => {
-    await quietly(refreshProject);
-    await list.refresh();
-  },
+  listChanged: refreshAll,
   compare: (number) => go(`${number}/versions`),
   stopped: () => {
     for (const part of document.querySelectorAll("header, .columns")) part.inert = true;
@@ -44,7 +41,7 @@ const versions = new VersionsView(the("versions"), {
   replaced: () => session.replaced(),
   decided: () => {
     notify("The decision is saved.", { kind: "good" });
-    quietly(refreshProject);
+    refreshAll();
   },
 });
 view.commands = commandsFor(view, {
@@ -171,6 +168,12 @@ async function refreshProject() {
     quietly(watchProgress);
 }
 
+/** Ask again for the project and for the list of documents. */
+async function refreshAll() {
+  await quietly(refreshProject);
+  await list.refresh();
+}
+
 /** Do something that may fail because the server is away; it is done again later anyway. */
 async function quietly(ask) {
   if (session.stopped) return;
@@ -191,9 +194,8 @@ async function poll() {
   while (!session.stopped) {
     await sleep(session.trouble ? AWAY_POLL_MS : POLL_MS, wake.signal).catch(() => {});
     wake = new AbortController();
-    await quietly(refreshProject);
     await quietly(() => session.meet());
-    await list.refresh();
+    await refreshAll();
   }
 }
 

@@ -7,8 +7,8 @@ import { notify } from "./annotate_notices.js";
  * Tell what is new about others on a document; return whether anything is.
  *
  * @param {Object} before the state that the page has
- * @param {{holders: string[], versions: string[], finished_by: string[], disagreement: boolean}} now
- *   what the server says
+ * @param {{holders: string[], versions: string[], finished_by: string[],
+ *   disagreement: boolean}} now what the server says
  * @param {function} compare shows the versions
  */
 export function announce(before, now, compare) {

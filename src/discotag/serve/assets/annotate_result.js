@@ -23,13 +23,15 @@ export function drawResult(sentence, mentions, problems, labels) {
 /** Draw what does not fit in a sentence, naming the mentions by their text. */
 export function drawMisfits({ drawing, mentions, problems }) {
   return problems.map((problem) => {
-    const texts = problem.mentions.map((at) => textOf(drawing, mentions[at].fragments));
-    const concerned = ["Mentions concerned: ", texts.flatMap((text) => [quoted(text), " "])];
+    const concerned = problem.mentions.map((at, place) => [
+      place ? ", " : "",
+      make("bdi", {}, `“${textOf(drawing, mentions[at].fragments)}”`),
+    ]);
     return make(
       "div",
       { class: "does-not-fit" },
       make("p", {}, problem.message),
-      make("p", { class: "concerned" }, ...concerned.flat()),
+      make("p", { class: "concerned" }, "Mentions concerned: ", ...concerned.flat()),
     );
   });
 }
@@ -59,8 +61,4 @@ export class Misfits {
 
 function keyFor(place, mentions) {
   return JSON.stringify([place, mentions]);
-}
-
-function quoted(text) {
-  return make("bdi", {}, `“${text}”`);
 }
