@@ -40,6 +40,18 @@ def ask(service, **request):
     return answer.json()
 
 
+def same(found, expected):
+    """Return whether documents are equal, but for the last digit of scores.
+
+    The tagger's own scores depend on the batch in the sixth digit, now and then.
+    """
+    for one, other in zip(found, expected, strict=True):
+        for given, wanted in zip(one["mentions"], other["mentions"], strict=True):
+            assert given["score"] == pytest.approx(wanted["score"], abs=2e-6)
+            given["score"] = wanted["score"]
+    return found == expected
+
+
 def test_text(service, tagger):
     answer = ask(service, text=TEXT)
     assert answer == {"model": "bundled", "documents": [tagger(TEXT).to_dict()]}
@@ -49,7 +61,7 @@ def test_text(service, tagger):
 
 
 def test_texts(service, tagger):
-    assert ask(service, texts=TEXTS)["documents"] == [each.to_dict() for each in tagger(TEXTS)]
+    assert same(ask(service, texts=TEXTS)["documents"], [each.to_dict() for each in tagger(TEXTS)])
     assert ask(service, texts=[]) == {"model": "bundled", "documents": []}
 
 
@@ -64,7 +76,8 @@ def test_words_and_sentences(service, tagger):
 @pytest.mark.parametrize("options", [{"min_score": 0.95}, {"recall": 2.5}, {"recall": -3}])
 def test_options(service, tagger, options):
     found = list(tagger.predict(TEXTS, **options))
-    assert ask(service, texts=TEXTS, **options)["documents"] == [each.to_dict() for each in found]
+    answer = ask(service, texts=TEXTS, **options)
+    assert same(answer["documents"], [each.to_dict() for each in found])
 
 
 def test_alternatives(service, tagger):
@@ -130,7 +143,7 @@ def test_equal_with_many_clients(service, tagger):
                 recall = random.Random(text).choice([None, 1.0])
                 answer = http.post("/api/predict", json={"text": text, "recall": recall}).json()
                 wanted = expected if recall is None else recalled
-                assert answer["documents"] == [wanted[text]]
+                assert same(answer["documents"], [wanted[text]])
 
     before = service.figure("discotag_batch_sentences_count")
     with ThreadPoolExecutor(16) as pool:
