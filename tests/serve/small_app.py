@@ -4,11 +4,13 @@ Prints its URL. Run by test_connections.py in a process of its own.
 """
 
 import asyncio
+import errno
 import logging
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 from fastapi.responses import Response
 
+from discotag.serve.departures import until_gone
 from discotag.serve.limits import Limits
 from discotag.serve.protection import Policy, protect
 from discotag.serve.running import allowed_hosts, run
@@ -37,13 +39,30 @@ def make_app():
         await asyncio.sleep(3600)
 
     @app.get("/api/slow")
-    async def slow():
-        await asyncio.sleep(0.5)
+    async def slow(seconds: float = 0.5):
+        await asyncio.sleep(seconds)
         return "done"
 
     @app.get("/api/large")
-    async def large():
-        return Response(b"a" * 50_000_000)
+    async def large(size: int = 50_000_000):
+        return Response(b"a" * size)
+
+    @app.get("/api/watched")
+    async def watched(request: Request):
+        async with until_gone(request.receive):
+            await asyncio.sleep(3600)
+
+    @app.get("/api/headers")
+    async def headers(request: Request):
+        return dict(request.headers)
+
+    @app.get("/api/full")
+    async def full():
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    @app.post("/api/echo")
+    async def echo(request: Request):
+        return Response(await request.body())
 
     @app.post("/api/size")
     async def size(given: dict):
