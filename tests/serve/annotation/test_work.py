@@ -8,8 +8,10 @@ from uuid import uuid4
 import pytest
 
 from annotating import project_of, served, wait_for, write_texts
+from discotag.render.html_drawing import drawing_data
 from discotag.serve.annotation import presence as presence_room
 from discotag.serve.annotation import progress as progress_room
+from discotag.serve.annotation import views as views_room
 from discotag.serve.annotation.agreement import agree
 
 PAIN = {"label": "ADR", "fragments": [[2, 3], [6, 7]]}
@@ -412,6 +414,29 @@ def test_lists_are_searched_and_cut(client):
     assert (row["mine"], row["finished_by"], row["words"]) == ("finished", ["Ann"], 8)
     for wrong in ({"limit": 0}, {"limit": 10**6}, {"offset": -1}, {"order": "x"}, {"status": "x"}):
         assert client.get("/api/documents", params=wrong).status_code == 422
+
+
+def test_only_changed_sentences_are_drawn_again(client, monkeypatch):
+    client.add(1, (2, 5))
+    drawn = []
+
+    def watched(sentence, labels):
+        drawn.append(sentence.words)
+        return drawing_data(sentence, labels)
+
+    monkeypatch.setattr(views_room, "drawing_data", watched)
+    for act, count in (
+        (lambda: client.add(1, (0, 1)), 2),
+        (lambda: client.act(1, "undo"), 1),
+        (lambda: client.act(1, "redo"), 2),
+    ):
+        drawn.clear()
+        state = act()
+        assert drawn == [tuple(state["sentences"][0]["words"])]
+        assert len(found(state)) == count
+    ann = client.state(1)["sentences"]
+    assert client.state(1, "Ben")["sentences"] != ann  # each has a version of their own
+    assert client.state(1)["sentences"] == ann
 
 
 def test_what_the_scheme_cannot_hold_is_said_at_once(client):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from threading import Lock
+from typing import Any, Final
 
 from discotag.mentions import Document, Mention, Sentence
 from discotag.render.html_drawing import drawing_data
@@ -15,18 +16,29 @@ from discotag.serve.annotation.problems import problems
 from discotag.serve.annotation.records import Decision, Kept
 from discotag.serve.annotation.versions import Held
 
+MOST_KEPT: Final = 20
+"""Versions whose sentences are kept as plain data, about a megabyte for a long document: as many as
+people work at the same time."""
 
-@dataclass(frozen=True, slots=True)
+Views = list[tuple[Sequence[Held], dict[str, Any]]]
+"""For each sentence its mentions, and the sentence with them as plain data."""
+
+
 class Viewer:
     """Turns versions into plain data.
 
-    Attributes:
+    An action changes one sentence as a rule, so those of the last versions are kept.
+
+    Args:
         labels: The labels of the project, in the order of their colours.
         scheme: The scheme that mentions should fit.
     """
 
-    labels: tuple[str, ...]
-    scheme: Scheme
+    def __init__(self, labels: tuple[str, ...], scheme: Scheme) -> None:
+        self.labels = labels
+        self.scheme = scheme
+        self._lock = Lock()
+        self._kept: OrderedDict[tuple[int, str], Views] = OrderedDict()
 
     def state(self, seen: Seen, holders: Sequence[str]) -> dict[str, Any]:
         """Return a version of a document as the page shows it."""
@@ -40,12 +52,7 @@ class Viewer:
             "mine": mine(seen.touched, version.finished),
             "finished": version.finished,
             "labels": list(self.labels),
-            "sentences": [
-                self._sentence(sentence, held)
-                for sentence, held in zip(
-                    version.document.sentences, version.sentences, strict=True
-                )
-            ],
+            "sentences": self._sentences(seen),
             "undo": version.past[-1].name if version.past else None,
             "redo": version.future[-1].name if version.future else None,
             "holders": list(holders),
@@ -93,6 +100,26 @@ class Viewer:
             problems(self.scheme, sentence.with_mentions(mentions))
             for sentence, mentions in zip(document.sentences, sentences, strict=True)
         ]
+
+    def _sentences(self, seen: Seen) -> list[dict[str, Any]]:
+        """Return the sentences of a version, those that are as before from memory."""
+        key = seen.number, seen.annotator
+        with self._lock:
+            before = self._kept.get(key, [])
+        version = seen.version
+        views: Views = []
+        for place, held in enumerate(version.sentences):
+            # An action leaves the very same mentions in the sentences that it does not change.
+            if place < len(before) and before[place][0] is held:
+                views.append(before[place])
+            else:
+                views.append((held, self._sentence(version.document.sentences[place], held)))
+        with self._lock:
+            self._kept[key] = views
+            self._kept.move_to_end(key)
+            if len(self._kept) > MOST_KEPT:
+                self._kept.popitem(last=False)
+        return [view for _, view in views]
 
     def _content(self, document: Document, content: str) -> list[dict[str, Any]]:
         return [
