@@ -26,7 +26,7 @@ $(VENV)/.dev: $(VENV)/.base
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.base
-	$(PIP) install -c constraints.txt -e '.[bench,train,corpora,tables,spacy]'
+	$(PIP) install -c constraints.txt -e '.[bench,train,corpora,tables,serve,spacy]'
 	@touch $@
 
 demo: $(VENV)/.base
@@ -72,6 +72,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/prediction.py
 	$(BIN)/python benchmarks/spacy_pipeline.py
 	$(BIN)/python benchmarks/tables.py
+	$(BIN)/python benchmarks/serving.py
 
 # make clean  remove the environment and caches
 clean:

@@ -19,6 +19,8 @@ FILES = {
     "bundled/tokenizer.json",
     "bundled/config.json",
     "lexicon/wordnet_body.tsv",
+    "serve/assets/try.html",
+    "serve/assets/annotate.js",
 }
 TEXT = "The pain I was experiencing around the hipjoints was incredible."
 
