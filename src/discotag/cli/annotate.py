@@ -7,11 +7,11 @@ from contextlib import ExitStack
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, Final, cast
+from typing import Annotated, Any, Final
 
 import typer
 
-from discotag.cli.corpus_convert import chosen_target, guard
+from discotag.cli.annotate_export import counted, export_annotations
 from discotag.cli.messages import say
 from discotag.cli.options import (
     READABLE,
@@ -175,7 +175,7 @@ def annotate(
 
     journal = journal or default_journal(corpus)
     if export is not None:
-        _export(corpus, journal, export, export_format, str(which))
+        export_annotations(corpus, journal, export, export_format, str(which))
         return
     if export_format is not None or which != Which.finished:
         raise typer.BadParameter("--format and --which are for --export")
@@ -217,7 +217,8 @@ def annotate(
         with counting("Reading") as progress:
             project = stack.enter_context(open_project(plan, progress))
         reporter.close(advice="")
-        say(_about(project, journal))
+        for line in (_about(project, journal), *_changes(project)):
+            say(line)
         policy = Policy(token, allowed_hosts(host, allow_host or []))
         run(
             lambda: make_app(project, policy),
@@ -232,12 +233,31 @@ def annotate(
 def _about(project: Any, journal: Path) -> str:
     """Return what was read into the journal."""
     taken = project.taken
-    parts = [f"{journal}: {taken.new + taken.known + taken.gone:,} documents"]
+    parts = [f"{journal}: {counted(taken.new + taken.known + taken.gone, 'document')}"]
     if taken.new and (taken.known or taken.gone):
         parts.append(f"{taken.new:,} of them new")
+    if taken.renamed:
+        parts.append(f"{taken.renamed:,} with another name than before")
     if taken.gone:
-        parts.append(f"{taken.gone:,} of them no longer in the corpus")
-    return f"{', '.join(parts)}; the journal has their texts, too"
+        parts.append(f"{taken.gone:,} no longer in the corpus, so nobody is asked to annotate them")
+    return f"{', '.join(parts)}; the journal has the texts, too"
+
+
+def _changes(project: Any) -> list[str]:
+    """Return what has become of annotations that have changed in the corpus."""
+    taken = project.taken
+    said = []
+    if taken.updated:
+        said.append(
+            f"the corpus has other annotations of {counted(taken.updated, 'document')} than "
+            "before; nobody had touched them, so they are taken over"
+        )
+    if taken.outdated:
+        said.append(
+            f"the corpus has other annotations of {counted(taken.outdated, 'document')} than "
+            "before; somebody has begun to work on them, so the journal keeps the former ones"
+        )
+    return said
 
 
 def _labels(given: str | None) -> tuple[str, ...]:
@@ -263,28 +283,3 @@ def _options(given: str) -> tuple[str, ...]:
 def _two(option: str) -> list[str]:
     """Return an option and its value, also if they were joined by an equals sign."""
     return option.split("=", 1) if option.startswith("--") else [option]
-
-
-def _export(corpus: Path, journal: Path, target: str, format: str | None, which: str) -> None:
-    """Write the annotations of a journal."""
-    from discotag.serve.annotation.exporting import LeftOut, settled_documents, write_as
-    from discotag.serve.annotation.journal import read_journal
-
-    path, name = chosen_target(target, format)
-    for own in (corpus, journal):
-        guard(own, path, force=False)
-    left_out: list[LeftOut] = []
-    count = mentions = 0
-
-    def documents() -> Any:
-        nonlocal count, mentions
-        for _, document in settled_documents(db, cast(Any, which), None, left_out):
-            count += 1
-            mentions += sum(len(sentence.mentions) for sentence in document.sentences)
-            yield document
-
-    with read_journal(journal) as opened, opened.reading() as db:
-        write_as(documents(), path, name)
-    for each in left_out:
-        say(f"left out {each.name}: {each.reason}")
-    say(f"wrote {path} as {name}: {count:,} documents, {mentions:,} mentions")

@@ -216,8 +216,13 @@ class Summary:
         return f"{found} in {self.with_mentions:,} of {self.documents:,} texts"
 
 
-def chosen_target(target: str, name: str | None) -> tuple[Path, str]:
+def chosen_target(target: str, name: str | None, option: str = "--to") -> tuple[Path, str]:
     """Return the path and the format to write.
+
+    Args:
+        target: The path as the user gave it.
+        name: The format, if the user gave one.
+        option: The option that gives the format, for messages.
 
     Raises:
         InputError: The format is unknown, cannot be written, or is not clear.
@@ -231,7 +236,9 @@ def chosen_target(target: str, name: str | None) -> tuple[Path, str]:
         else:
             name = BY_SUFFIX.get(path.suffix.lower())
     if name is None:
-        raise InputError(f"{target}: no format has this ending; use --to with one of {WRITABLE}")
+        raise InputError(
+            f"{target}: no format has this ending; use {option} with one of {WRITABLE}"
+        )
     if name in TABLES:
         if path == STANDARD and TABLES[name].recognises is not None:
             raise InputError(f"{name} cannot be written to -; give a file")
@@ -240,7 +247,9 @@ def chosen_target(target: str, name: str | None) -> tuple[Path, str]:
         return path, name
     chosen = named_format(name)
     if chosen.write is None:
-        raise InputError(f"{name} can only be read, not written; choose another format with --to")
+        raise InputError(
+            f"{name} can only be read, not written; choose another format with {option}"
+        )
     if chosen.folder and path == STANDARD:
         raise InputError(f"{name} is a folder of files and cannot be written to -")
     if chosen.folder and path.is_file():
@@ -250,8 +259,16 @@ def chosen_target(target: str, name: str | None) -> tuple[Path, str]:
     return path, name
 
 
-def guard(source: Path, target: Path, force: bool) -> None:
+def guard(
+    source: Path, target: Path, force: bool, advice: str = "use --force to overwrite it"
+) -> None:
     """Raise if writing would overwrite a file.
+
+    Args:
+        source: What is read.
+        target: What is to be written.
+        force: Whether it may be overwritten.
+        advice: What to do if it exists.
 
     Raises:
         InputError: The target exists and `force` is False, or is part of the source.
@@ -262,7 +279,7 @@ def guard(source: Path, target: Path, force: bool) -> None:
         raise InputError(f"{target} is part of what is read, {source}; write elsewhere")
     taken = target.exists() and not (target.is_dir() and not any(target.iterdir()))
     if taken and not force:
-        raise DiscotagError(f"{target} already exists; use --force to overwrite it")
+        raise DiscotagError(f"{target} already exists; {advice}")
 
 
 def _real(path: Path) -> Path:

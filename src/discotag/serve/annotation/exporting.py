@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from discotag.corpora import FORMATS, write
-from discotag.corpora.parsing.problems import CorpusError
+from discotag.corpora.parsing.problems import CorpusError, shown
 from discotag.corpora.tables import TABLES, write_table
 from discotag.errors import DiscotagError
 from discotag.mentions import Document
@@ -126,12 +126,14 @@ def summary(
     """Return how many documents an export has, what it leaves out, and what the format loses."""
     left_out: list[LeftOut] = []
     documents = mentions = 0
+    name: str | None = None
     cannot: list[str] = []
 
     def counted() -> Iterator[Document]:
-        nonlocal documents, mentions
+        nonlocal documents, mentions, name
         for _, document in settled_documents(db, which, annotator, left_out):
             documents += 1
+            name = document.id
             mentions += sum(len(sentence.mentions) for sentence in document.sentences)
             yield document
 
@@ -143,7 +145,7 @@ def summary(
             try:
                 _write(counted(), Path(folder), format)
             except CorpusError as error:
-                cannot.append(f"{error.problem.message[:1].upper()}{error.problem.message[1:]}.")
+                cannot.append(f"{_unwritable(error, name)}.")
         cannot += _losses(format)
     return {
         "documents": documents,
@@ -163,18 +165,22 @@ def export_to_folder(
     """Write an export into a folder, and return its file; a folder of files becomes a zip archive.
 
     Raises:
-        DiscotagError: There is nothing to export, or the format cannot hold it.
+        NothingError: There is nothing to export.
+        UnwritableError: The format cannot hold a document.
     """
-    some = False
+    name: str | None = None
 
     def watched() -> Iterator[Document]:
-        nonlocal some
+        nonlocal name
         for _, document in settled_documents(db, which, annotator):
-            some = True
+            name = document.id
             yield document
 
-    target = _write(watched(), folder, format)
-    if not some:
+    try:
+        target = _write(watched(), folder, format)
+    except CorpusError as error:
+        raise UnwritableError(_unwritable(error, name)) from None
+    if name is None:
         raise NothingError(
             "there is nothing to export yet: finish a document, or export all of them"
         )
@@ -186,6 +192,15 @@ def export_to_folder(
 
 class NothingError(DiscotagError):
     """An export without documents."""
+
+
+class UnwritableError(DiscotagError):
+    """A document that a format cannot hold."""
+
+
+def _unwritable(error: CorpusError, name: str | None) -> str:
+    """Return why a document cannot be written, as a sentence that names it."""
+    return f"Document {shown('' if name is None else name)}: {error.problem.message}"
 
 
 def write_as(documents: Iterator[Document], path: Path, format: str) -> None:

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from queue import Empty, LifoQueue
 from threading import RLock
-from typing import Final
+from typing import Final, Literal
 
 from discotag.corpora.jobs import JobError, locked
 from discotag.errors import DiscotagError
@@ -81,7 +81,10 @@ class Journal:
             connection = self._readers.get_nowait()
         except Empty:
             # A connection that may write removes the write-ahead log when it is the last one.
-            connection = _connect(self.path, "rw" if os.access(self.path, os.W_OK) else "ro")
+            writable = os.access(self.path, os.W_OK) and os.access(
+                self.path.absolute().parent, os.W_OK
+            )
+            connection = _connect(self.path, "rw" if writable else "ro")
             connection.execute("PRAGMA query_only = ON")
         try:
             connection.execute("BEGIN")
@@ -201,9 +204,13 @@ def check_journal(path: Path) -> None:
         )
 
 
-def _connect(path: Path, mode: str) -> sqlite3.Connection:
+def _connect(path: Path, mode: Literal["ro", "rw", "rwc"]) -> sqlite3.Connection:
+    folder = path.absolute().parent
+    log = folder / f"{path.name}-wal"
+    # SQLite writes a file beside the log also to read; without a log, nobody else has it open.
+    fixed = mode == "ro" and not os.access(folder, os.W_OK) and not log.exists()
     connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode={mode}",
+        f"{path.absolute().as_uri()}?mode={mode}{'&immutable=1' if fixed else ''}",
         uri=True,
         timeout=PATIENCE,
         isolation_level=None,

@@ -1,0 +1,67 @@
+"""The export of `discotag annotate`, without a server."""
+
+from __future__ import annotations
+
+from itertools import chain
+from pathlib import Path
+from typing import Any, cast
+
+from discotag.cli.corpus_convert import chosen_target, guard
+from discotag.cli.messages import say
+from discotag.errors import DiscotagError
+
+
+def export_annotations(
+    corpus: Path, journal: Path, target: str, format: str | None, which: str
+) -> None:
+    """Write the annotations of a journal, and say what was written and what was left out.
+
+    Args:
+        corpus: The corpus, which is never written to.
+        journal: The journal.
+        target: The file or folder to write, as the user gave it.
+        format: Its format; None: from its ending.
+        which: `finished` or `all`.
+
+    Raises:
+        DiscotagError: There is nothing to write, or it cannot be written.
+    """
+    from discotag.serve.annotation.exporting import LeftOut, settled_documents, write_as
+    from discotag.serve.annotation.journal import read_journal
+
+    path, name = chosen_target(target, format, option="--format")
+    for own in (corpus, journal):
+        guard(own, path, force=False, advice="give another name, or remove it first")
+    left_out: list[LeftOut] = []
+    count = mentions = 0
+
+    def documents() -> Any:
+        nonlocal count, mentions
+        for _, document in settled_documents(db, cast(Any, which), None, left_out):
+            count += 1
+            mentions += sum(len(sentence.mentions) for sentence in document.sentences)
+            yield document
+
+    with read_journal(journal) as opened, opened.reading() as db:
+        found = documents()
+        first = next(found, None)
+        if first is not None:
+            write_as(chain([first], found), path, name)
+    for each in left_out:
+        say(f"left out {each.name}: {each.reason}")
+    if first is None:
+        raise DiscotagError(
+            f"{journal}: nothing is settled yet, so nothing was written; finish a document, decide "
+            "where versions differ, or use --which all"
+        )
+    say(f"wrote {path} as {name}: {counted(count, 'document')}, {counted(mentions, 'mention')}")
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number of things, in words that fit it.
+
+    Example:
+        >>> counted(1, "document"), counted(2000, "document")
+        ('1 document', '2,000 documents')
+    """
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
