@@ -5,7 +5,7 @@ import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from time import monotonic, sleep
+from time import monotonic
 
 import psutil
 import pytest
@@ -263,13 +263,49 @@ def test_pipelined_requests(service):
     assert service.raw(one * 3 + last).count(b'{"status":"ok"}') == 4
 
 
-def test_memory_is_bounded(service):
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"texts":[' + b"0," * 2_000_000 + b"0]}",
+        b'{"sentences":[[' + b"0," * 2_000_000 + b"0]]}",
+        b'{"sentences":[' + b"[0]," * 1_000_000 + b"0]}",
+        b"{" + b",".join(b'"%x":0' % number for number in range(400_000)) + b"}",
+    ],
+    ids=["texts", "sentence", "sentences", "fields"],
+)
+def test_bodies_with_many_errors(service, body):
+    """One of them is reported; to collect all of them takes seconds and gigabytes."""
     process = psutil.Process(service.process.pid)
-    request = {"texts": ["Pain in arms and shoulders. " * 10] * 40}
-    for _ in range(2):
-        service.post(json=request)
-    sleep(0.2)
-    before = process.memory_info().rss
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda _: service.post(json=request), range(4)))
-    assert process.memory_info().rss - before < 60_000_000
+    peaks = [process.memory_info().rss]
+    done = threading.Event()
+
+    def watch():
+        while not done.wait(0.01):
+            peaks.append(process.memory_info().rss)
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    cpu = sum(process.cpu_times()[:2])
+    try:
+        answer = service.post(content=body, headers=JSON)
+    finally:
+        done.set()
+        watching.join()
+    assert code(answer) == (422, "invalid")
+    assert len(answer.text) < 200
+    assert sum(process.cpu_times()[:2]) - cpu < 2
+    assert max(peaks) - peaks[0] < 200_000_000
+
+
+def test_state_is_answered_while_there_are_too_many_requests(tmp_path):
+    body = json.dumps({"texts": ["Pain in arms and shoulders, and dry mouth."] * 2000}).encode()
+    head = f"POST /api/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
+    with serving(tmp_path, "--max-requests", 1) as service:
+        with socket.create_connection(service.address, timeout=10) as connection:
+            connection.sendall(f"{head}Content-Type: application/json\r\n\r\n".encode() + body)
+            until(lambda: service.figure("discotag_waiting_words") > 0)
+            for path in ("/healthz", "/readyz", "/metrics"):
+                assert service.get(path).status_code == 200
+            assert code(service.get("/api/models")) == (503, "overloaded")
+        name = 'discotag_requests_total{path="/api/models",status="503"}'
+        assert service.figure(name) == 1  # also what is refused is counted under its name

@@ -2,27 +2,32 @@
 
 import json
 import os
+import shlex
 import signal
 import socket
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 
+import httpx
 import psutil
 import pytest
 
 from discotag.errors import DiscotagError
 from discotag.serve.engines import choose_engines
 from discotag.serve.models import find_models
-from discotag.serve.running import allowed_hosts, listen
-from services import TEXT, TOKEN, serving, until
+from discotag.serve.running import LOOPBACK, allowed_hosts, listen
+from services import TEXT, TOKEN, Running, serving, until
 
 
-def failed(*options, token=None):
+def failed(*options, token=None, python_path=None):
     """Return the messages of a service that does not start."""
     environment = {key: value for key, value in os.environ.items() if key != "DISCOTAG_TOKEN"}
     if token is not None:
         environment["DISCOTAG_TOKEN"] = token
+    if python_path is not None:
+        environment["PYTHONPATH"] = python_path
     done = subprocess.run(
         [sys.executable, "-m", "discotag", "serve", "--port", "0", *map(str, options)],
         capture_output=True,
@@ -85,11 +90,64 @@ def test_broken_model_is_named_before_anything_is_served(tmp_path):
     assert "model_int8.onnx" in failed("--model", tmp_path / "broken", "--workers", "2")
 
 
+def test_engine_that_ends_while_it_loads(tmp_path):
+    """As if there was too little memory: whatever an engine imports first ends its process."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, sys\nif '-c' in sys.orig_argv: os.kill(os.getpid(), 9)\n"
+    )
+    assert "is there enough memory" in failed(python_path=str(tmp_path))
+
+
 def test_allowed_hosts():
     assert allowed_hosts("localhost", ["Proxy.Example"])[-1] == "proxy.example"
     assert allowed_hosts("0.0.0.0") == ()
-    assert allowed_hosts("0.0.0.0", ["a.example"]) == ("a.example",)
+    assert allowed_hosts("0.0.0.0", ["a.example"]) == (*LOOPBACK, "a.example")
     assert "127.8.8.8" in allowed_hosts("127.8.8.8")
+    with pytest.raises(DiscotagError, match="no such address"):
+        allowed_hosts("no.such.host.invalid")
+
+
+@pytest.mark.parametrize("host", ["127.1", "localhost", "0x7f000001", "2130706433"])
+def test_names_of_this_machine_are_checked_however_they_are_written(host):
+    """Otherwise, a web site whose name is made to point to this machine gets answers."""
+    assert allowed_hosts(host) == tuple(dict.fromkeys((*LOOPBACK, host)))
+
+
+def test_hosts_are_checked_if_the_name_of_the_machine_is_given(monkeypatch):
+    found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.1.1", 0))]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+    assert allowed_hosts("Laptop") == (*LOOPBACK, "laptop")
+
+
+def test_connections_fit_the_open_files(tmp_path):
+    """Connections beyond those that the system allows are closed; others are answered."""
+    script = "ulimit -n 300; exec " + shlex.join([sys.executable, "-m", "discotag", "serve"])
+    log = tmp_path / "log.txt"
+    with log.open("w") as stream:
+        process = subprocess.Popen(
+            ["sh", "-c", f"{script} --port 0 --workers 1"], stderr=stream, text=True
+        )
+    try:
+        until(lambda: "serving at" in log.read_text())
+        service = Running(log.read_text().split()[2].rstrip(";"), process, log)
+        opened = [socket.create_connection(service.address, timeout=10) for _ in range(290)]
+        with suppress(ConnectionResetError):
+            assert opened[-1].recv(1) == b""
+        assert psutil.Process(process.pid).num_fds() < 200
+        for connection in opened:
+            connection.close()
+        until(lambda: answered(service), 5)
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def answered(service):
+    """Return whether a service answers, instead of closing the connection."""
+    try:
+        return service.post(json={"texts": [TEXT], "format": "csv"}, path="/api/export").is_success
+    except httpx.TransportError:
+        return False
 
 
 def test_cores_are_used_once():
