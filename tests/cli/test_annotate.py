@@ -1,5 +1,8 @@
 """`discotag annotate`: what it refuses, in one line."""
 
+from pathlib import Path
+from types import SimpleNamespace
+
 import pytest
 import typer
 from typer.testing import CliRunner
@@ -9,6 +12,7 @@ from discotag.cli import annotate as annotate_room
 from discotag.cli.annotate import annotate
 from discotag.cli.commands import Command
 from discotag.errors import DiscotagError
+from discotag.serve.annotation.intake import Taken
 
 app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode="rich")
 app.command(cls=Command)(annotate)
@@ -52,6 +56,21 @@ def test_no_listening_beyond_this_machine_without_a_token(folder, monkeypatch):
 def test_without_the_extra(folder, monkeypatch):
     monkeypatch.setattr(annotate_room, "find_spec", lambda name: None)
     assert "pip install 'discotag[serve]'" in refused(folder)
+
+
+def test_what_has_changed_about_the_corpus_is_said():
+    def said(**taken):
+        project = SimpleNamespace(taken=Taken(**taken))
+        about = annotate_room._about(project, Path("x.journal"))
+        return [about, *annotate_room._changes(project)]
+
+    assert said(new=1) == ["x.journal: 1 document; the journal has the texts, too"]
+    (about,) = said(new=1, known=1999, renamed=3, gone=2)
+    assert about.startswith("x.journal: 2,002 documents, 1 of them new, 3 with another name than")
+    assert "2 no longer in the corpus" in about
+    _, updated, outdated = said(known=9, updated=1, outdated=2)
+    assert "other annotations of 1 document than before; nobody had touched" in updated
+    assert "other annotations of 2 documents than before; somebody has begun" in outdated
 
 
 def test_help_shows_examples():

@@ -191,6 +191,15 @@ def test_all_documents_and_those_of_one_person(client):
     ]
 
 
+def test_more_than_two_people_who_differ(client):
+    client.enter("Cy")
+    for place, name in enumerate(("Ann", "Ben", "Cy")):
+        client.add(1, (place, place + 1), annotator=name)
+        client.act(1, "finish", name)
+    (left,) = client.ok("GET", "/api/export/summary")["left_out"]
+    assert left["reason"] == "The versions of Ann, Ben and Cy differ, and nobody has decided."
+
+
 def test_unknown_formats(client):
     for name in ("../jsonl", "html", "knowtator", ""):
         assert export(client, name).status_code == 422

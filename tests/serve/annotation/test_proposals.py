@@ -101,7 +101,29 @@ def test_nobody_accepts_what_the_page_does_not_show(project, tagger):
         assert {status for _, status, _ in shown(state)} == {"accepted"}
 
 
-def test_a_new_model_leaves_open_and_touched_documents_alone(project, tagger):
+class Looks:
+    """Counts how often a proposer finds nothing to do."""
+
+    def __init__(self, proposer, monkeypatch):
+        self.proposer = proposer
+        self.idle = 0
+        self._next = proposer._next
+        monkeypatch.setattr(proposer, "_next", self.look)
+
+    def look(self):
+        batch = self._next()
+        self.idle += not batch
+        return batch
+
+    def again(self):
+        """Wait until it has looked again, and found nothing."""
+        before = self.idle
+        self.proposer._wake.set()
+        wait_for(lambda: self.idle > before)
+
+
+def test_a_new_model_leaves_open_and_touched_documents_alone(project, tagger, monkeypatch):
+    looks = Looks(project.proposer, monkeypatch)
     with served(project) as client:
         client.enter("Ann", "Ben")
         client.state(1)  # Ann has it open
@@ -110,8 +132,7 @@ def test_a_new_model_leaves_open_and_touched_documents_alone(project, tagger):
         before = shown(client.state(2, "Ben"))
         client.ok("DELETE", "/api/documents/2/presence", params={"annotator": "Ben"})
         project.proposer.use(Model(tagger, 2, "next"))
-        wait_for(lambda: models(project)[2] == 2)
-        project.proposer._wake.set()
+        looks.again()
         assert models(project) == [1, 1, 2]
         assert shown(client.state(2, "Ben")) == before
         # Ann goes away, and the new model proposes for the document she had open.
