@@ -40,7 +40,7 @@ const versions = new VersionsView(the("versions"), {
   notify,
   replaced: () => session.replaced(),
   decided: () => {
-    notify("The decision is saved.", { kind: "good" });
+    notify("The decision is saved.", { kind: "good", key: "decision" });
     refreshAll();
   },
 });
