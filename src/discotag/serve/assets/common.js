@@ -1,8 +1,9 @@
 // What the pages of the service share: calls of the API, the bearer token, files and the clipboard.
 
 const TOKEN_KEY = "discotag-token";
-// Longer than the server's own limit for an answer, so that its message arrives first.
-const ANSWER_LIMIT_MS = 60_000;
+// Longer than the server's own limits for a body and for an answer, 20 and 60 seconds by default,
+// so that its message arrives first.
+const ANSWER_LIMIT_MS = 90_000;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 4_000;
 
@@ -10,9 +11,9 @@ const LONGEST_WAIT_MS = 4_000;
  * A call that failed, as a sentence for people.
  *
  * `kind` is what a page decides by:
- * stopped (no connection), token (401), busy (429, 503, 504: try again), refused (any other 4xx:
- * the message says what to do; `state` and other fields of the error are in `details`), broken (any
- * other status, or an answer that is not JSON).
+ * stopped (no connection), token (401), busy (429, 503, 504: try again; `isLate` tells whether that
+ * would take too long again), refused (any other 4xx: the message says what to do; `state` and other
+ * fields of the error are in `details`), broken (any other status, or an answer that is not JSON).
  */
 export class CallError extends Error {
   constructor(kind, message, { status = 0, code = "", details = {} } = {}) {
@@ -20,13 +21,24 @@ export class CallError extends Error {
     this.name = "CallError";
     Object.assign(this, { kind, status, code, details });
   }
+
+  /** Whether the server did not finish in time, so the same call would only burden it again. */
+  get isLate() {
+    return this.status === 504 || this.code === "too_late";
+  }
 }
 
-/** Take the token from the address's fragment to this tab's storage. */
+/** Take the token from the address's fragment, `#token=…`, to this tab's storage. */
 export function takeToken() {
-  const given = new URLSearchParams(location.hash.slice(1)).get("token");
+  const given = location.hash.match(/^#token=(.+)$/)?.[1];
   if (!given) return;
-  sessionStorage.setItem(TOKEN_KEY, given);
+  let token = given;
+  try {
+    token = decodeURIComponent(given);
+  } catch {
+    // A percent sign that encodes nothing: the token is as it is written.
+  }
+  sessionStorage.setItem(TOKEN_KEY, token);
   history.replaceState(null, "", location.pathname + location.search);
 }
 
@@ -184,7 +196,8 @@ async function sent(path, { method, body, signal, limit = ANSWER_LIMIT_MS }, tok
     });
   } catch (error) {
     if (signal?.aborted) throw error;
-    if (stopper.signal.aborted) throw new CallError("busy", "The server takes too long to answer.");
+    if (stopper.signal.aborted)
+      throw new CallError("busy", "The server takes too long to answer.", { code: "too_late" });
     throw new CallError("stopped", "The server does not answer.");
   } finally {
     clearTimeout(timer);

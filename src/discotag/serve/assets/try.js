@@ -8,6 +8,7 @@ import { explainReadings, explainTags } from "./try_results.js";
 import { View } from "./try_view.js";
 
 const TEXT_KEY = "discotag-text";
+const KEYS_KEY = "discotag-single-keys";
 // How many readings of a sentence are shown: more are hardly ever worth reading.
 const READINGS = 5;
 
@@ -113,7 +114,7 @@ function settings() {
 async function copy() {
   if (!view.answer) return;
   try {
-    await copyText(asJson(view.answer, settings()));
+    await copyText(await asJson(view.answer, settings()));
     at("done").textContent = "Copied.";
   } catch (error) {
     at("done").textContent = `The text could not be copied: ${error.message}`;
@@ -157,7 +158,11 @@ function pressed(event) {
   if (event.key === "Escape") {
     if (event.target === text) at("found").focus();
     else view.point(null);
-  } else if (!isTyping(event) && Object.hasOwn(SHORTCUTS, event.key)) {
+  } else if (
+    at("single-keys").checked &&
+    !isTyping(event) &&
+    Object.hasOwn(SHORTCUTS, event.key)
+  ) {
     event.preventDefault();
     SHORTCUTS[event.key]();
   }
@@ -224,6 +229,10 @@ function start() {
   for (const button of at("exports").querySelectorAll("[data-format]"))
     button.addEventListener("click", () => save(button.dataset.format));
   at("help").addEventListener("click", () => at("shortcuts").showModal());
+  at("single-keys").checked = sessionStorage.getItem(KEYS_KEY) !== "off";
+  at("single-keys").addEventListener("change", ({ target }) =>
+    sessionStorage.setItem(KEYS_KEY, target.checked ? "on" : "off"),
+  );
   document.addEventListener("keydown", pressed);
   view.show(null, settings());
   // A text that is there already was typed while this script was loaded.

@@ -75,7 +75,7 @@ export class Asker {
         this.listeners.failed(this.#explained(error));
         try {
           if (error.kind === "stopped") await untilBack(signal);
-          else if (error.kind === "busy") await sleep(wait, signal);
+          else if (error.kind === "busy" && !error.isLate) await sleep(wait, signal);
           else return;
         } catch {
           return; // aborted: a newer request is on its way
@@ -104,6 +104,11 @@ export class Asker {
             "goes on by itself as soon as the server is back.",
         };
       case "busy":
+        if (error.isLate)
+          return {
+            text: "The server takes too long for this text. Shorten it, or try again later.",
+            ...again,
+          };
         return { text: "The server is busy. This page tries again by itself." };
       case "token":
         return {

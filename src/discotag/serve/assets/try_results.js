@@ -107,7 +107,8 @@ export function explainTags({ slots = 2, gap_mentions: gapMentions = false }) {
     "The mentions of a set are all combinations of one component of each slot. In “pain in arms " +
       "and shoulders”, “pain in” fills x, “arms” and “shoulders” fill y: two mentions.",
   );
-  return names.length ? [element("dl", "", ...list), rule] : [element("dl", "", ...list)];
+  const all = element("p", "soft", "The tags are those of all mentions found, whatever their score.");
+  return [element("dl", "", ...list), ...(names.length ? [rule] : []), all];
 }
 
 /** Return a probability as people write it. */
