@@ -472,7 +472,7 @@ def test_another_corpus_at_the_same_address_gets_nothing(tmp_path, enter):
     with running(new, *options) as server, Client(base_url=address) as client:
         assert server.url == address
         notice.wait_for()
-        assert "1 action on the former one is not saved" in notice.inner_text()
+        assert "1 action on the former corpus is not saved" in notice.inner_text()
         page.keyboard.press("f")  # nothing more is sent or collected
         assert "Not saved yet: 1" in page.locator("#saved").inner_text()
         assert client.ok("GET", "/api/project")["counts"]["started"] == 0
@@ -494,7 +494,7 @@ def test_another_corpus_at_the_same_address_gets_nothing(tmp_path, enter):
         page.route("**/presence*", lambda route: route.abort())
         look(page)
         notice.wait_for()
-        assert "What you did on the former one is saved" in notice.inner_text()
+        assert "What you did on the former corpus is saved" in notice.inner_text()
         page.unroute("**/presence*")
         notice.get_by_role("button", name="Reload").click()
         page.locator(".sentence").first.wait_for()

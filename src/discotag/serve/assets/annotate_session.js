@@ -66,12 +66,7 @@ export class Session {
     this.#outbox.run();
     const { elsewhere } = this.#outbox;
     if (elsewhere)
-      notify(
-        `${counted(elsewhere, "action")} on another corpus ${elsewhere === 1 ? "is" : "are"} not ` +
-          "saved, and kept in this tab until that corpus is served at this address again. Do not " +
-          "close the tab.",
-        { key: "elsewhere", stays: true },
-      );
+      notify(unsaved(elsewhere, "another corpus"), { key: "elsewhere", stays: true });
   }
 
   /** Stop, because the server has another project now; what waits is kept for the former one. */
@@ -80,12 +75,10 @@ export class Session {
     this.#on.stopped();
     retract("away");
     this.#tellSaved();
-    const { waiting } = this;
-    const kept = waiting
-      ? ` ${counted(waiting, "action")} on the former one ${waiting === 1 ? "is" : "are"} not ` +
-        "saved: kept in this tab, and sent when it is served here again. Do not close the tab."
-      : " What you did on the former one is saved.";
-    notify(`Another corpus is served at this address now.${kept} Reload to work on the new one.`, {
+    const kept = this.waiting
+      ? unsaved(this.waiting, "the former corpus")
+      : "What you did on the former corpus is saved.";
+    notify(`${otherProject().message} ${kept} Reload to work on the new one.`, {
       kind: "bad",
       key: "replaced",
       closes: false,
@@ -286,6 +279,15 @@ export class Session {
 function otherProject() {
   const more = { status: 409, code: "other_project" };
   return new CallError("refused", "Another corpus is served at this address now.", more);
+}
+
+/** Return what is said about actions that wait for another project. */
+function unsaved(count, corpus) {
+  const [are, they] = count === 1 ? ["is", "It is"] : ["are", "They are"];
+  return (
+    `${counted(count, "action")} on ${corpus} ${are} not saved. ${they} kept in this tab until ` +
+    "that corpus is served at this address again, so do not close the tab."
+  );
 }
 
 function pick(values, names) {
