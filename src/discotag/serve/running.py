@@ -185,11 +185,12 @@ def _fitted(limits: Limits) -> Limits:
     needed = limits.connections + OTHER_FILES
     if soft == resource.RLIM_INFINITY or soft >= needed:
         return limits
-    most = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+    wanted = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
     with suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
-        soft = most
-    return replace(limits, connections=min(limits.connections, max(1, soft - OTHER_FILES)))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        soft = wanted
+    most = max(soft - OTHER_FILES, soft // 2)
+    return replace(limits, connections=min(limits.connections, most))
 
 
 class _Watched:
