@@ -146,7 +146,7 @@ def run(folder, script):
 def test_the_guide_can_be_followed_word_by_word(browser, tmp_path, monkeypatch):
     pytest.importorskip("torch", reason="training needs PyTorch")
     assert list(ACTIONS) == STEPS
-    texts, start, predict, export = COMMANDS
+    texts, start, predict, export, train = COMMANDS
     (tmp_path / "docs").mkdir()
     shutil.copy(ROOT / "docs" / "sample.jsonl", tmp_path / "docs")
     run(tmp_path, texts)
@@ -168,6 +168,7 @@ def test_the_guide_can_be_followed_word_by_word(browser, tmp_path, monkeypatch):
         for step in STEPS[-2:]:
             ACTIONS[step](reader)
         run(tmp_path, export)
+        assert "The model is in run/model" in run(tmp_path, train).stdout
     finally:
         context.close()
         server.stop()
