@@ -51,6 +51,7 @@ def test_no_listening_beyond_this_machine_without_a_token(folder, monkeypatch):
     monkeypatch.delenv("DISCOTAG_TOKEN", raising=False)
     said = refused(folder, "--no-model", "--labels", "X", "--host", "0.0.0.0", "--port", 0)
     assert "can be reached from other machines" in said
+    assert not folder.with_name("posts.journal").exists()
 
 
 def test_without_the_extra(folder, monkeypatch):
