@@ -124,7 +124,7 @@ def test_rest_of_an_answer_that_nobody_takes(small_app):
 
     The system takes some 500,000 bytes; what it leaves of one of these answers is small.
     """
-    connections = [slow_reader(small_app) for _ in range(18)]
+    connections = [slow_reader(small_app) for _ in range(14)]
     try:
         for number, connection in enumerate(connections):
             path = f"/api/large?size={60_000 * number}"

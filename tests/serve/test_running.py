@@ -1,5 +1,6 @@
 """Starting and stopping: addresses, tokens, signals, engines that die, and several models."""
 
+import asyncio
 import json
 import os
 import shlex
@@ -13,9 +14,11 @@ from contextlib import suppress
 import httpx
 import psutil
 import pytest
+import uvloop
 
 from discotag.errors import DiscotagError
-from discotag.serve.engines import choose_engines
+from discotag.serve.engines import Engine, EngineDied, choose_engines
+from discotag.serve.jobs import Task
 from discotag.serve.models import find_models
 from discotag.serve.running import LOOPBACK, allowed_hosts, listen
 from services import TEXT, TOKEN, Running, serving, until
@@ -234,6 +237,34 @@ def test_engines_that_die_are_replaced(tmp_path):
         assert service.figure("discotag_engine_restarts_total") == 1
         assert dead.pid not in [each.pid for each in service.engines]
         assert "replaced" in service.log.read_text()
+
+
+def test_engine_that_has_ended_is_not_asked():
+    """The service's event loop refuses to write to it."""
+    failures = []
+
+    async def play():
+        engine = Engine([find_models([])[0].source], 1)
+        ended = asyncio.Event()
+        await engine.start(ended.set)
+        psutil.Process(engine._process.pid).kill()
+        await asyncio.wait_for(ended.wait(), 10)
+        await asyncio.sleep(0.1)
+        with pytest.raises(EngineDied):
+            await engine.tag(Task("bundled", "mentions", None), [["dry", "mouth"]])
+        await engine.stop()
+
+    def played():
+        try:
+            uvloop.run(play())
+        except BaseException as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=played)  # a browser's loop may run in this one
+    thread.start()
+    thread.join(30)
+    assert not thread.is_alive()
+    assert failures == []
 
 
 def test_not_ready_without_engines(tmp_path):

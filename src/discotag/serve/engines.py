@@ -148,6 +148,8 @@ class Engine:
             raise EngineDied
         assert process.stdin is not None
         assert process.stdout is not None
+        if process.stdin.is_closing():
+            raise EngineDied
         try:
             async with asyncio.timeout(seconds):
                 process.stdin.write(packed(message))
