@@ -14,8 +14,10 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from annotating import project_of, served, write_texts
+from discotag.serve.annotation.schemas import ContentBody
 
 EXAMPLES = 12
 """Requests for each operation that the tests try."""
@@ -122,6 +124,24 @@ def test_broken_bodies(tmp_path, content, status):
             "/api/annotators", content=content, headers={"content-type": "application/json"}
         )
         assert (answer.status_code, set(answer.json())) == (status, {"error"}), answer.text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"sentences": [0] * 9},
+        {"sentences": [[0] * 9]},
+        {"sentences": [[{"label": "ADR", "fragments": [0] * 9}]]},
+        {"sentences": [[{"label": "ADR", "fragments": [["0", "0"]]}]]},
+        {str(name): 0 for name in range(9)},
+    ],
+    ids=["sentences", "mentions", "fragments", "words", "fields"],
+)
+def test_only_the_first_error_is_reported(body):
+    """All errors of a body of some megabytes would take many seconds, and gigabytes."""
+    with pytest.raises(ValidationError) as found:
+        ContentBody.model_validate(body)
+    assert found.value.error_count() == 1
 
 
 def test_half_characters(tmp_path):

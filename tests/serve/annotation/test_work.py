@@ -153,7 +153,7 @@ def test_a_page_of_another_project_changes_nothing(client, tmp_path):
         ({"id": "short"}, "at least 8"),
         ({"id": "../../../etc/passwd"}, "pattern"),
         ({"to": PAIN}, "add takes mention, sentence"),
-        ({"more": 1}, "extra"),
+        ({"more": 1}, "no field 'more'"),
     ],
 )
 def test_invalid_actions(client, change, said):

@@ -28,9 +28,9 @@ def make_app(project: Project, policy: Policy) -> ASGIApp:
     mount_assets(app)
 
     @app.get("/", include_in_schema=False)
-    async def page() -> Response:
+    async def page(request: Request) -> Response:
         """Return the page of the annotator."""
-        return html_page("annotate.html")
+        return html_page("annotate.html", request)
 
     @app.get("/healthz", include_in_schema=False)
     async def health() -> dict[str, str]:

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StringConstraints
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    FailFast,
+    Field,
+    StrictInt,
+    StringConstraints,
+    model_validator,
+)
 
 from discotag.errors import DiscotagError
 from discotag.mentions import Mention
 from discotag.serve.annotation.actions import Action, Kind
 from discotag.serve.annotation.orders import Order
-from discotag.serve.errors import ServiceError
+from discotag.serve.errors import ServiceError, shown
 
 MOST_FRAGMENTS: Final = 1000
 """The most fragments of a mention, and the most mentions of a sentence in a decision."""
@@ -29,13 +37,23 @@ class Body(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _check_names(cls, given: object) -> object:
+        """Report the first field that is unknown; pydantic would report all of them."""
+        unknown = given.keys() - cls.model_fields.keys() if isinstance(given, dict) else ()
+        if unknown:
+            raise ValueError(f"there is no field {shown(min(unknown))!r}")
+        return given
+
 
 class MentionBody(Body):
     """A mention: its label and its fragments, counted in the words of its sentence."""
 
     label: Annotated[str, StringConstraints(min_length=1, max_length=200)]
     fragments: Annotated[
-        list[Annotated[list[Whole], Field(min_length=2, max_length=2)]],
+        list[Annotated[list[Whole], FailFast(), Field(min_length=2, max_length=2)]],
+        FailFast(),
         Field(min_length=1, max_length=MOST_FRAGMENTS),
     ]
 
@@ -51,7 +69,10 @@ class MentionBody(Body):
             raise ServiceError(422, "invalid", str(error)) from None
 
 
-SentencesBody = list[Annotated[list[MentionBody], Field(max_length=MOST_FRAGMENTS)]]
+SentencesBody = Annotated[
+    list[Annotated[list[MentionBody], FailFast(), Field(max_length=MOST_FRAGMENTS)]], FailFast()
+]
+"""The mentions of each sentence. Only the first error is reported: millions would take minutes."""
 
 
 def mentions_of(sentences: SentencesBody) -> list[list[Mention]]:
