@@ -28,9 +28,9 @@ CREATE TABLE documents (
   model INTEGER
 );
 CREATE INDEX by_priority ON documents (priority DESC, number);
-CREATE INDEX by_part ON documents (part, number);
+CREATE INDEX by_part ON documents (part, number, status, gone);
 CREATE INDEX by_part_and_priority ON documents (part, priority DESC, number);
-CREATE INDEX by_status ON documents (status, settled);
+CREATE INDEX by_status ON documents (status, settled, gone);
 CREATE INDEX by_model ON documents (status, model, priority DESC, number);
 CREATE TABLE texts (
   number INTEGER PRIMARY KEY REFERENCES documents, text TEXT NOT NULL, data TEXT NOT NULL
