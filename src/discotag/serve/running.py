@@ -76,7 +76,6 @@ def run(
             proxy_headers=False,
             server_header=False,
             backlog=BACKLOG,
-            timeout_keep_alive=math.ceil(limits.idle_seconds),
             timeout_graceful_shutdown=math.ceil(limits.shutdown_seconds),
         )
         logging.getLogger("uvicorn").setLevel(logging.CRITICAL)  # its messages may have texts
