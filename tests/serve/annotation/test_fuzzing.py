@@ -49,6 +49,7 @@ def try_operation(client, operation, examples):
         max_examples=examples,
         deadline=None,
         database=None,
+        derandomize=examples == EXAMPLES,  # a suite that fails by chance is of no use
         suppress_health_check=list(HealthCheck),
     )
     @given(operation.as_strategy(), st.booleans(), st.integers(1, 3), PEOPLE, st.data())
@@ -59,6 +60,8 @@ def try_operation(client, operation, examples):
                 path["number"] = number
             if "annotator" in query or not case.body:
                 query["annotator"] = name
+            if operation.path.startswith("/api/export"):
+                query |= {"format": "jsonl", "which": "all"}  # all: some request may reopen
             if isinstance(body, dict):
                 likely(body, client.project, name, data.draw)
         address = operation.path
@@ -98,7 +101,8 @@ def test_no_request_is_answered_with_500(tmp_path):
     with fuzzed(tmp_path) as client:
         seen = {each.label: try_operation(client, each, EXAMPLES) for each in operations(client)}
     assert len(seen) == 15
-    assert all(200 in statuses for label, statuses in seen.items() if label.startswith("GET"))
+    never = [label for label, found in seen.items() if label.startswith("GET") and 200 not in found]
+    assert never == []
     assert seen["POST /api/training"] <= {409, 422}
 
 
