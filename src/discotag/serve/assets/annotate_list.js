@@ -130,6 +130,7 @@ export class DocumentList {
         "small",
         {},
         [
+          each.gone && "no longer in the corpus",
           counted(each.words, "word"),
           uncertain && `${each.uncertainty.toFixed(1)} mistakes expected`,
           each.status !== "untouched" && counted(each.mentions, "mention"),
