@@ -182,13 +182,17 @@ def test_sentences_are_not_cut_again_nor_across_blocks(lines):
      "A B C D E F\n", "A:", "A: \n", "1.", "\t\n"],
 )  # fmt: skip
 def test_any_text_takes_time_in_proportion_to_its_length(unit):
-    def seconds(times):
+    def run(times):
         start = time.process_time()
         for _ in blocks(unit * times):
             pass
         return time.process_time() - start
 
-    seconds(1000)
+    def seconds(times):
+        """Return the shortest of several times: other programs only ever make it longer."""
+        return min(run(times) for _ in range(3))
+
+    run(1000)
     # Sixteen times the text would take 256 times as long if it were quadratic.
     assert seconds(160_000) < 64 * max(seconds(10_000), 0.002)
 
