@@ -77,6 +77,7 @@ def test_a_worker_and_a_node_are_lost(cluster, model, posts, done, tmp_path):
         cluster.remove_node(node, allow_graceful=False)
         assert receipts_in(out) < len(parts_of(done))
         assert driver.wait(90) == 0, driver.stderr.read()
+    cluster.wait_for_nodes(timeout=60)  # else a later driver hears of the loss
     assert parts_of(out) == parts_of(done)
     assert (out / "_manifest.json").read_bytes() == (done / "_manifest.json").read_bytes()
 
