@@ -16,6 +16,7 @@ def test_the_preset_paper_has_the_settings_of_the_paper():
     assert settings.head_learning_rate == settings.learning_rate
     assert settings.mention_scorer == 0
     assert settings.discontinuous_weight == 1
+    assert settings.adversarial == 0
 
 
 def test_the_defaults_are_the_preset_best():

@@ -226,7 +226,7 @@ def test_all_modules_are_in_training_mode_in_every_step(encoder, monkeypatch):
     network = _network(settings)
     assert not network.encoder.training
     fit(network, make_examples(network, SENTENCES, settings), SENTENCES, settings, seed=1)
-    assert modes == [{True}] * 6
+    assert modes == [{True}] * 12  # 6 steps of two passes each
 
 
 def test_a_student_learns_from_teachers_alone(encoder, tmp_path):

@@ -28,6 +28,7 @@ PRESETS: Final[dict[str, dict[str, Any]]] = {
         "dropout": 0.5,
         "mention_scorer": 0,
         "discontinuous_weight": 1.0,
+        "adversarial": 0.0,
         "fold": 0.0,
         "slots": 2,
         "gap_mentions": False,
@@ -215,6 +216,14 @@ class Settings:
     discontinuous_weight: float = setting(
         3.0,
         "The weight in the loss of sentences with discontinuous mentions; others have 1.",
+        group=LEARNING,
+        least=0,
+        most=1000,
+    )
+    adversarial: float = setting(
+        0.18,
+        "How far the embeddings of a sentence are moved towards a larger loss in a second pass of "
+        "each step; 0: train without this pass, in half the time.",
         group=LEARNING,
         least=0,
         most=1000,

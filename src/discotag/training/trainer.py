@@ -24,6 +24,7 @@ from discotag.errors import DiscotagError, InputError
 from discotag.mentions import Sentence
 from discotag.model.network import Network
 from discotag.training import checkpoints
+from discotag.training.adversarial import worse_embeddings
 from discotag.training.batching import Examples, Loader
 from discotag.training.calibration import calibrated
 from discotag.training.callbacks import (
@@ -150,6 +151,8 @@ def make_trainer(
         dev,
         folder if resumable else None,
         head_learning_rate=settings.head_learning_rate,
+        # The squares of the changes of sentences add up.
+        adversarial=settings.adversarial * min(settings.batch_size, len(examples)) ** 0.5,
     )
     if listener is not None:
         trainer.add_callback(ProgressCallback(listener, lambda: float(trainer.last_loss)))
@@ -212,6 +215,8 @@ class TaggerTrainer(Trainer):
         dev: The sentences to evaluate on after each epoch.
         folder: The folder of checkpoints, or None.
         head_learning_rate: The peak learning rate of all layers but the encoder's.
+        adversarial: How far the embeddings of a batch are moved in the second pass of a step; 0:
+            there is no second pass.
 
     Attributes:
         last_loss: The loss of the last step.
@@ -231,8 +236,10 @@ class TaggerTrainer(Trainer):
         folder: Path | None = None,
         *,
         head_learning_rate: float,
+        adversarial: float = 0.0,
     ) -> None:
         self.head_learning_rate = head_learning_rate
+        self.adversarial = adversarial
         super().__init__(
             model=learner,
             args=arguments,
@@ -330,7 +337,10 @@ class TaggerTrainer(Trainer):
             super()._save_checkpoint(*arguments, **named)
 
     def training_step(self, *arguments: Any, **named: Any) -> Tensor:
-        """Make a step, and keep its loss.
+        """Find the gradients of a step, and keep its loss.
+
+        With adversarial training, the gradients are the sum of those of two passes, and the loss is
+        that of the first.
 
         Raises:
             DivergedError: The loss is infinite or not a number. On a GPU this is noticed at the end
@@ -339,6 +349,9 @@ class TaggerTrainer(Trainer):
         self.last_loss = super().training_step(*arguments, **named)
         if self.last_loss.device.type == "cpu":
             check_loss(float(self.last_loss), self.args, self.state)
+        if self.adversarial:
+            with worse_embeddings(self.network.encoder, self.adversarial):
+                super().training_step(*arguments, **named)
         return self.last_loss
 
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
