@@ -11,9 +11,7 @@ can be compared. Sentences that are longer than the encoder takes are not traine
 predicted for them; their number is printed.
 
 Files are corpora in any format that discotag reads. The result has the figures on development and
-test data, the seconds of training, the sentences per second of prediction, and the predictions.
-With `--compare MODEL`, the speed of a discotag model on the same test data is measured as well, in
-turns with that of the grid model.
+test data, the seconds of training, and the predictions. `grid_speed.py` measures its speed.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from discotag import Document, Mention, Scheme, Sentence, Tagger, load
+from discotag import Mention, Scheme, Sentence
 from discotag.evaluation import score
 from discotag.model.config import ModelConfig
 from discotag.model.encoder import speed_up
@@ -90,9 +88,6 @@ MOST_SENTENCES: Final = {"cuda": 512, "cpu": 64}
 
 DEPTH: Final = 2
 """The number of batches in progress in prediction: the host decodes one, the GPU computes one."""
-
-LEAST_SECONDS: Final = 2.0
-"""Prediction is repeated until it has been measured for this long."""
 
 
 # Mentions and cells
@@ -482,39 +477,49 @@ def cell_mask(lengths: Tensor, words: int) -> Tensor:
 # Training and prediction
 
 
-def train_grid(
+class Trained(NamedTuple):
+    """A trained grid model.
+
+    Attributes:
+        model: The model, with the weights of its best epoch.
+        tokenizer: Its tokenizer.
+        dev: The figures of that epoch on development data: precision, recall, F1 and counts of
+            three slices.
+        best_epoch: Its number, from 1.
+        losses: The mean loss of each epoch.
+        seconds: The time of training, with the evaluation of epochs.
+    """
+
+    model: GridModel
+    tokenizer: WordTokenizer
+    dev: dict[str, dict[str, float]]
+    best_epoch: int
+    losses: list[float]
+    seconds: float
+
+
+def fit_grid(
     encoder: str,
     train: Sequence[Sentence],
     dev: Sequence[Sentence],
-    test: Sequence[Sentence],
     labels: Sequence[str],
     *,
     seed: int = 1,
     epochs: int = 10,
     batch_size: int = 12,
     learning_rate: float = 1e-5,
-    peer: Tagger | None = None,
-) -> dict[str, Any]:
-    """Train a grid model, and evaluate its best epoch.
+) -> Trained:
+    """Train a grid model.
 
     Args:
         encoder: The folder of a Hugging Face encoder.
         train: The sentences to learn from.
         dev: The sentences that the best epoch is chosen on.
-        test: The sentences for the final figures and the speed.
         labels: The labels of mentions.
         seed: Decides the first weights, the order of sentences, and dropout.
         epochs: The number of epochs.
         batch_size: Sentences per batch.
         learning_rate: The rate of the encoder.
-        peer: A tagger to measure the speed of, in turns with that of the grid model.
-
-    Returns:
-        `dev` and `test`: precision, recall, F1 and counts of three slices; `best_epoch`, from 1;
-        `seconds`: the time of training, with the evaluation of epochs; `sentences_per_second`: the
-        speed of prediction on the test data, from words to mentions; `predictions`: the mentions of
-        each test sentence; `losses`: the mean loss of each epoch; with a peer, `peer`: the
-        sentences per second of the tagger.
 
     Raises:
         ModelError: The encoder cannot be loaded.
@@ -550,23 +555,36 @@ def train_grid(
             best_weights = {name: each.clone() for name, each in model.state_dict().items()}
     seconds = time.perf_counter() - start
     model.load_state_dict(best_weights)
-    predictions, speed = measure(model, tokenizer, test, labels)
-    compared: dict[str, float] = {}
-    if peer is not None:
-        compared["peer"] = speed_of(peer, test)
-        speed = max(speed, measure(model, tokenizer, test, labels)[1])
-        compared["peer"] = max(compared["peer"], speed_of(peer, test))
+    return Trained(model, tokenizer, best_figures, best_epoch, losses, seconds)
+
+
+def train_grid(
+    encoder: str,
+    train: Sequence[Sentence],
+    dev: Sequence[Sentence],
+    test: Sequence[Sentence],
+    labels: Sequence[str],
+    **settings: Any,
+) -> dict[str, Any]:
+    """Train a grid model, and evaluate its best epoch on test data.
+
+    The arguments are those of `fit_grid`.
+
+    Returns:
+        `dev`, `best_epoch`, `losses` and `seconds`, as in `Trained`; `test`: the figures on test
+        data; `predictions`: the mentions of each test sentence.
+    """
+    done = fit_grid(encoder, train, dev, labels, **settings)
+    predictions = predict(done.model, done.tokenizer, test, labels)
     for name, sentences in (("dev", dev), ("test", test)):
-        print_long(encode(tokenizer, sentences), name, "nothing is predicted for them")
+        print_long(encode(done.tokenizer, sentences), name, "nothing is predicted for them")
     return {
-        "dev": best_figures,
+        "dev": done.dev,
         "test": to_dict(score(test, predictions)),
-        "best_epoch": best_epoch,
-        "seconds": seconds,
-        "sentences_per_second": speed,
-        "losses": losses,
+        "best_epoch": done.best_epoch,
+        "seconds": done.seconds,
+        "losses": done.losses,
         "predictions": predictions,
-        **compared,
     }
 
 
@@ -682,38 +700,6 @@ def split_cells(grids: Grids) -> Iterator[Cells]:
         yield Cells(rows[first:last], columns[first:last], classes[first:last])
 
 
-def measure(
-    model: GridModel, tokenizer: WordTokenizer, sentences: Sequence[Sentence], labels: Sequence[str]
-) -> tuple[list[list[Mention]], float]:
-    """Return the mentions of each sentence, and the number of sentences per second.
-
-    The longest sentences are predicted before the measurement, as a warm-up. As in a `Tagger`, the
-    weights of the encoder are converted to bfloat16 on a GPU, and the subwords of words that
-    occurred before are cached.
-    """
-    device = next(model.parameters()).device
-    if device.type == "cuda":
-        model.encoder.bfloat16()
-    order = sorted(sentences, key=lambda each: -len(each.words))
-    predict(model, tokenizer, order[: MOST_SENTENCES[device.type]], labels)
-    passes, start, found = 0, time.perf_counter(), []
-    while (passed := time.perf_counter() - start) < LEAST_SECONDS:
-        found = predict(model, tokenizer, sentences, labels)
-        passes += 1
-    return found, passes * len(sentences) / passed
-
-
-def speed_of(tagger: Tagger, sentences: Sequence[Sentence]) -> float:
-    """Return the number of sentences per second of a tagger, from words to mentions."""
-    documents = [Document((Sentence(each.words),)) for each in sentences]
-    tagger.tag_batch(documents)
-    passes, start = 0, time.perf_counter()
-    while (passed := time.perf_counter() - start) < LEAST_SECONDS:
-        tagger.tag_batch(documents)
-        passes += 1
-    return passes * len(sentences) / passed
-
-
 def main() -> None:
     """Read the corpora, train, and write the result."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -725,7 +711,6 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--batch-size", type=int, default=12)
     parser.add_argument("--learning-rate", type=float, default=1e-5, help="of the encoder")
-    parser.add_argument("--compare", metavar="MODEL", help="a discotag model, for its speed")
     parser.add_argument("--out", type=Path, required=True, help="the file of the result")
     given = parser.parse_args()
     train, dev, test = (
@@ -741,18 +726,13 @@ def main() -> None:
         epochs=given.epochs,
         batch_size=given.batch_size,
         learning_rate=given.learning_rate,
-        peer=load(given.compare, runtime="torch") if given.compare else None,
     )
     result["predictions"] = [[each.to_dict() for each in found] for found in result["predictions"]]
     given.out.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
     print(
         f"test F1 {100 * result['test']['all']['f1']:.2f}, "
-        f"discontinuous {100 * result['test']['discontinuous']['f1']:.2f}, "
-        f"{result['sentences_per_second']:.0f} sentences per second"
+        f"discontinuous {100 * result['test']['discontinuous']['f1']:.2f}"
     )
-    if given.compare:
-        ratio = result["peer"] / result["sentences_per_second"]
-        print(f"{given.compare}: {result['peer']:.0f} sentences per second, {ratio:.2f} times")
 
 
 if __name__ == "__main__":

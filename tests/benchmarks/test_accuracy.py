@@ -19,7 +19,6 @@ import accuracy
 import accuracy_jobs
 import accuracy_summary
 import accuracy_training
-import grid_model
 from accuracy_jobs import Encoder, Job, Variant, settings_of
 from accuracy_summary import PARTS
 from discotag import Mention, Sentence
@@ -110,7 +109,6 @@ def test_trainings_end_to_end(tmp_path, monkeypatch, capsys):
         "epochs": 1,
     }
     options["runs"].mkdir()
-    monkeypatch.setattr(grid_model, "LEAST_SECONDS", 1e-3)
     for name in MAIN[1:]:  # in this process, to save time
         job, encoder = Job("psytar", "tiny", name, 1), Encoder.parse(options["encoder"])
         accuracy_training.work(job, encoder, 1, options["data"], options["runs"])

@@ -16,6 +16,7 @@ torch = pytest.importorskip("torch")
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
 import grid_model  # noqa: E402
+import grid_speed  # noqa: E402
 from discotag import Mention, Scheme, Sentence  # noqa: E402
 from discotag.model.config import ModelConfig  # noqa: E402
 from discotag.model.network import Network  # noqa: E402
@@ -138,7 +139,6 @@ def test_sentences_without_words_or_too_long_have_no_mentions(model, monkeypatch
 
 
 def test_the_command_trains_and_writes_figures(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(grid_model, "LEAST_SECONDS", 1e-3)
     long = sentence("pain " * 100, [(0, 1)])
     corpus = write_jsonl([*SENTENCES, long], tmp_path / "corpus.jsonl")
     out = tmp_path / "result.json"
@@ -153,9 +153,27 @@ def test_the_command_trains_and_writes_figures(tmp_path, monkeypatch, capsys):
     assert result["test"] == result["dev"]
     assert 1 <= result["best_epoch"] <= 4
     assert result["losses"][-1] < result["losses"][0]
-    assert result["sentences_per_second"] > 0
     assert len(result["predictions"]) == 7
 
 
+def test_speeds_are_compared(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(grid_speed, "LEAST_SECONDS", 1e-3)
+    corpus = write_jsonl(SENTENCES, tmp_path / "corpus.jsonl")
+    out = tmp_path / "result.json"
+    given_ = {"encoder": learnable_encoder(tmp_path / "encoder"), "model": "bundled", "out": out}
+    given_ |= dict.fromkeys(("train", "dev", "test"), corpus) | {"epochs": 1}
+    options = [part for name, each in given_.items() for part in (f"--{name}", str(each))]
+    monkeypatch.setattr(sys, "argv", ["grid_speed.py", *options, "--words", "0", "9"])
+    grid_speed.main()
+    short, long = json.loads(out.read_text("utf-8"))["rows"]
+    assert short["sentences"] == len(SENTENCES)
+    assert short["words_per_sentence"] < 9 <= long["words_per_sentence"]
+    names = ["grid model", "discotag, torch", "discotag, onnx-int8"]
+    assert list(long["sentences_per_second"]) == names
+    assert all(value > 0 for value in long["words_per_second"].values())
+    assert capsys.readouterr().out.splitlines()[-4].startswith("| words per sentence | grid model")
+
+
 def test_examples():
-    assert doctest.testmod(grid_model).failed == 0
+    for module in (grid_model, grid_speed):
+        assert doctest.testmod(module).failed == 0
