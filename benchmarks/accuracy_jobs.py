@@ -72,15 +72,16 @@ TWO_SLOTS: Final = {"slots": 2, "gap_mentions": False}
 NO_SCORER: Final = {"mention_scorer": 0}
 NO_WEIGHT: Final = {"discontinuous_weight": 1.0}
 NO_FOLDING: Final = {"fold": 0.0}
+NO_ADVERSARIAL: Final = {"adversarial": 0.0}
 PLAIN: Final = TWO_SLOTS | NO_SCORER | NO_WEIGHT | NO_FOLDING
 
 VARIANTS: Final = {
     "best": Variant("best"),
-    "plain": Variant(
-        "plain tagger, recipe of best", TWO_SLOTS | NO_SCORER | NO_WEIGHT | NO_FOLDING
-    ),
+    "plain": Variant("plain tagger, recipe of best", PLAIN),
     "grid": Variant("grid model", grid=True, published=True),
     "paper": Variant("paper", preset="paper", published=True),
+    "no_adversarial": Variant("best, not adversarial", NO_ADVERSARIAL),
+    "plain_no_adversarial": Variant("plain tagger, not adversarial", PLAIN | NO_ADVERSARIAL),
     "two_slots": Variant("best, 2 slots, no gap mentions", TWO_SLOTS),
     "no_scorer": Variant("best, no mention scorer", NO_SCORER),
     "no_weight": Variant("best, no weight of discontinuous", NO_WEIGHT),

@@ -20,6 +20,12 @@ from discotag.mentions import Mention
 RESAMPLES: Final = 2000
 LEVEL: Final = 0.95
 PARTS: Final = tuple(SLICES)
+MEANS: Final = ("all", "discontinuous")
+"""The slices of the table of means over corpora."""
+
+PLAIN: Final = ("plain", "plain_no_adversarial")
+"""Variants that tables mark significant differences from."""
+
 DECODINGS: Final = {
     "best_path": "best path, without the mention scorer",
     "recall_0": "chosen, recall 0",
@@ -235,14 +241,14 @@ def report(summary: Summary, *, markdown: bool = False) -> Iterator[str]:
     """
     systems = list(summary["systems"].values())
     yield from (page_table if markdown else table)(systems)
-    for part in (comparison_table, decoding_table, calibration_table):
+    for part in (comparison_table, mean_table, decoding_table, calibration_table):
         if lines := list(part(systems)):
             yield ""
             yield from lines
 
 
 def table(systems: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Yield the lines of a table; * marks significant differences from `plain`."""
+    """Yield the lines of a table; * marks significant differences from the plain tagger."""
     yield from _head("corpus", "encoder", "variant", "seeds", *PARTS)
     for each in systems:
         seeds = len(each["seeds"])
@@ -252,13 +258,14 @@ def table(systems: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 def page_table(systems: Sequence[dict[str, Any]]) -> Iterator[str]:
     """Yield the lines of the table of docs/accuracy.md."""
-    yield from _head("encoder", "trained with", *PARTS)
+    yield from _head("encoder", "trained with", "seeds", *PARTS)
     corpus = None
     for each in systems:
         if each["corpus"] != corpus:
             corpus = each["corpus"]
-            yield f"| **{_titles(each)[0]}** |" + " |" * (1 + len(PARTS))
-        yield _row(*_titles(each)[1:], *(_cell(each["test"][part]) for part in PARTS))
+            yield f"| **{_titles(each)[0]}** |" + " |" * (2 + len(PARTS))
+        cells = [_cell(each["test"][part]) for part in PARTS]
+        yield _row(*_titles(each)[1:], len(each["seeds"]), *cells)
 
 
 def comparison_table(systems: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -271,6 +278,31 @@ def comparison_table(systems: Sequence[dict[str, Any]]) -> Iterator[str]:
     if rows:
         yield from _head("corpus", "encoder", "trained with", "minus", *PARTS)
         yield from rows
+
+
+def mean_table(systems: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield the lines of a table of means over corpora, best on development data first.
+
+    It has the variants that were trained on all corpora of an encoder, two or more.
+    """
+    corpora: dict[str, set[str]] = defaultdict(set)
+    found: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for each in systems:
+        if "dev" in each:
+            corpora[each["encoder"]].add(each["corpus"])
+            found[_titles(each)[1:]].append(each)
+    rows = []
+    for titles, some in found.items():
+        if len(some) == len(corpora[some[0]["encoder"]]) > 1:
+            dev = [_mean(each["dev"][part] for each in some) for part in MEANS]
+            test = [_mean(each["test"][part]["mean"] for each in some) for part in MEANS]
+            seeds = "+".join(str(len(each["seeds"])) for each in some)
+            rows.append((titles, seeds, dev, test))
+    if rows:
+        columns = [f"{data}, {part}" for data in ("dev", "test") for part in MEANS]
+        yield from _head("encoder", "trained with", "seeds", *columns)
+        for titles, seeds, dev, test in sorted(rows, key=lambda row: (row[0][0], -row[2][0])):
+            yield _row(*titles, seeds, *(f"{100 * value:.1f}" for value in (*dev, *test)))
 
 
 def decoding_table(systems: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -323,7 +355,8 @@ def _row(*cells: object) -> str:
 
 def _cell(figures: dict[str, Any], *, deviation: bool = False) -> str:
     low, high = figures["interval"]
-    star = "*" if figures["against"].get("plain", {}).get("larger_than_noise") else ""
+    against = [figures["against"][name] for name in PLAIN if name in figures["against"]]
+    star = "*" if any(each["larger_than_noise"] for each in against) else ""
     spread = ""
     if deviation and figures["deviation"] is not None:
         spread = f" ± {100 * figures['deviation']:.1f}"
@@ -340,10 +373,15 @@ def _difference(found: dict[str, Any]) -> str:
 
 
 def plot(summary: Summary, path: Path) -> None:
-    """Plot F1 with intervals, and below the reliability of `best`, with a column per corpus."""
+    """Plot F1 with intervals, and below the reliability of `best`, with a column per corpus.
+
+    Variants that are not in the list are left out.
+    """
     from matplotlib.figure import Figure
 
-    systems = list(summary["systems"].values())
+    systems = [each for each in summary["systems"].values() if each["variant"] in VARIANTS]
+    if not systems:
+        return
     corpora = list(dict.fromkeys(each["corpus"] for each in systems))
     most = max(sum(each["corpus"] == corpus for each in systems) for corpus in corpora)
     heights = [1.5 + 0.3 * most, 4.5]
@@ -352,7 +390,8 @@ def plot(summary: Summary, path: Path) -> None:
     for corpus, (above, below) in zip(corpora, panels.T, strict=True):
         rows = [each for each in systems if each["corpus"] == corpus]
         plot_f1(above, rows[::-1])
-        above.set(title=_titles(rows[0])[0], xlabel="test F1")
+        above.set(xlabel="test F1")
+        above.set_title(_titles(rows[0])[0], loc="left")
         plot_reliability(below, [each for each in rows if each["variant"] == "best"])
     figure.savefig(path, dpi=150)
 
@@ -369,7 +408,7 @@ def plot_f1(axes: Any, rows: Sequence[dict[str, Any]]) -> None:
         axes.errorbar(means, range(len(rows)), xerr=errors, fmt="o", color=colour, label=part)
     axes.set_yticks(range(len(rows)), [f"{e['encoder']} {e['variant']}" for e in rows])
     axes.grid(alpha=0.3)
-    axes.legend()
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2)  # no point is behind it
 
 
 def plot_reliability(axes: Any, rows: Sequence[dict[str, Any]]) -> None:

@@ -179,6 +179,7 @@ def test_settings_of_variants():
     plain = settings("plain")
     assert (plain.slots, plain.gap_mentions, plain.mention_scorer) == (2, False, 0)
     assert (plain.discontinuous_weight, plain.dropout) == (1.0, best.dropout)
+    assert plain.adversarial == best.adversarial > 0 == settings("plain_no_adversarial").adversarial
     assert settings("rate_5e-5") == replace(best, learning_rate=5e-5)
     assert settings("best", corpus="craft-go_bp").num_train_epochs == best.num_train_epochs // 2
     paper = settings("paper")
@@ -266,11 +267,11 @@ def test_summary_of_runs_from_elsewhere(tmp_path, capsys, monkeypatch):
     assert idea["test"]["all"]["against"]["plain"]["p_value"] == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[:3] == [
-        "| encoder | trained with | all | discontinuous sentences | discontinuous |",
-        "|---|---|---|---|---|",
-        "| **PsyTAR ADR** | | | | |",
+        "| encoder | trained with | seeds | all | discontinuous sentences | discontinuous |",
+        "|---|---|---|---|---|---|",
+        "| **PsyTAR ADR** | | | | | |",
     ]
-    assert lines[3].startswith("| MPNet | best | 100.0* (100.0–100.0) |")
+    assert lines[3].startswith("| MPNet | best | 2 | 100.0* (100.0–100.0) |")
     assert any(line.startswith("| PsyTAR ADR | MPNet | idea | best | -") for line in lines)
 
 
@@ -289,6 +290,31 @@ def test_systems_can_be_added_to_a_summary(tmp_path, capsys, monkeypatch):
     best, _, idea = summary["systems"].values()
     assert not best["test"]["all"]["against"]
     assert list(idea["test"]["all"]["against"]) == ["plain"]
+
+
+def test_means_over_corpora_are_of_variants_that_have_all_of_them():
+    def system(corpus, variant, dev, test):
+        return {
+            "corpus": corpus,
+            "encoder": "minilm",
+            "variant": variant,
+            "seeds": [1],
+            "dev": dict.fromkeys(PARTS, dev),
+            "test": {part: {"mean": test} for part in PARTS},
+        }
+
+    systems = [
+        system("psytar", "plain", 0.5, 0.4),
+        system("psytar", "best", 0.7, 0.1),
+        system("psytar", "idea", 0.9, 0.9),
+        system("craft-cl", "plain", 0.7, 0.8),
+        system("craft-cl", "best", 0.9, 0.2),
+    ]
+    assert list(accuracy_summary.mean_table(systems))[2:] == [
+        "| MiniLM | best | 1+1 | 80.0 | 80.0 | 15.0 | 15.0 |",
+        "| MiniLM | plain tagger, recipe of best | 1+1 | 60.0 | 60.0 | 60.0 | 60.0 |",
+    ]
+    assert not list(accuracy_summary.mean_table(systems[:3]))
 
 
 def test_nothing_to_summarise(tmp_path, monkeypatch):

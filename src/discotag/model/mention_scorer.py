@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
+from discotag.inference.backends.torch_tools import to_device
 from discotag.model.candidates import COUNTS, Bag, Candidates
 
 
@@ -35,11 +37,8 @@ class MentionScorer(nn.Module):
             vectors: The encoder's vectors of all words of a batch, (words, size).
             candidates: The candidates, whose words are indices into them.
         """
-        device = vectors.device
-        words, offsets, counts, labels = (
-            torch.from_numpy(each).to(device, non_blocking=True) for each in candidates
-        )
-        with torch.autocast(device.type, enabled=False):
+        words, offsets, counts, labels = _on_device(candidates, vectors.device)
+        with torch.autocast(vectors.device.type, enabled=False):
             pooled = nn.functional.embedding_bag(words, vectors.float(), offsets, mode="mean")
             kinds = nn.functional.one_hot(labels, self.labels).float()
             given = torch.cat(
@@ -48,3 +47,14 @@ class MentionScorer(nn.Module):
             hidden = nn.functional.gelu(self.hidden(self.dropout(given)))
             scores: Tensor = self.out(self.dropout(hidden)).squeeze(1)
         return scores
+
+
+def _on_device(candidates: Candidates, device: torch.device) -> tuple[Tensor, ...]:
+    """Return the arrays of candidates as tensors on a device, by few copies.
+
+    The host does not wait for them, as it would if the arrays were copied without `to_device`.
+    """
+    words, offsets, counts, labels = candidates
+    indices = to_device(torch.from_numpy(np.concatenate([words, offsets, labels])), device)
+    parts = torch.split(indices, [len(words), len(offsets), len(labels)])
+    return parts[0], parts[1], to_device(torch.from_numpy(counts), device), parts[2]
