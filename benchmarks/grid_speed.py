@@ -79,7 +79,8 @@ def by_grid(model: GridModel, tokenizer: Any, labels: Sequence[str]) -> Work:
 
 def speed_of(work: Work, sentences: Sequence[Sentence]) -> float:
     """Return the number of sentences per second, after a warm-up with the longest ones."""
-    work(sorted(sentences, key=lambda each: -len(each.words))[: MOST_SENTENCES["cuda"]])
+    number = MOST_SENTENCES["cuda" if torch.cuda.is_available() else "cpu"]
+    work(sorted(sentences, key=lambda each: -len(each.words))[:number])
     passes, start = 0, time.perf_counter()
     while (passed := time.perf_counter() - start) < LEAST_SECONDS:
         work(sentences)
