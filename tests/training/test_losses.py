@@ -3,6 +3,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch import nn
 
 from discotag import Mention, Scheme, Sentence
@@ -21,6 +23,7 @@ from discotag.training.losses import (
     TeacherTerm,
     Term,
     make_terms,
+    similar_rows,
 )
 from discotag.training.progress import Silent
 from discotag.training.settings import LEARNING, Settings, setting
@@ -268,3 +271,31 @@ def test_every_parameter_has_a_gradient_even_without_a_mention_or_a_candidate(en
     (batch,) = Loader(examples, 1, seed=1)
     learner(**batch)["loss"].backward()
     assert all(each.grad is not None for each in learner.parameters())
+
+
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=12))
+def test_windows_of_similar_size_are_together(sizes):
+    parts = list(similar_rows(sizes))
+    assert [row for rows, _ in parts for row in range(len(sizes))[rows]] == [*range(len(sizes))]
+    for rows, width in parts:
+        assert width == max(sizes[rows])
+        assert min(sizes[rows]) >= losses.SIMILAR * width
+
+
+def test_windows_that_are_encoded_apart_have_the_same_loss(encoder, monkeypatch):
+    settings = Settings(encoder=str(encoder), mention_scorer=0, dropout=0.0, window=8, overlap=2)
+    network = make_network(settings, settings.scheme(("ADR",)), 1)
+    long = sentence("my arms and shoulders hurt " * 5, [(1, 2), (4, 5)])  # has several windows
+    examples = make_examples(network, [*SENTENCES, long], settings)
+    batch = next(iter(Loader(examples, len(examples), seed=1)))
+    assert [*batch["attention_mask"].sum(1)] != [8] * len(batch["attention_mask"])
+    learner = Learner(network, make_terms(settings, network, taught=False))
+    found = {}
+    for similar in (0.0, 0.6, 1.0):
+        monkeypatch.setattr(losses, "SIMILAR", similar)
+        learner.zero_grad()
+        loss = learner(**batch)["loss"]
+        loss.backward()
+        found[similar] = [loss, *(each.grad for each in learner.parameters())]
+    for similar in (0.6, 1.0):
+        torch.testing.assert_close(found[similar], found[0.0], rtol=1e-4, atol=1e-5)

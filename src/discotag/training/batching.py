@@ -152,9 +152,10 @@ class Batches(Dataset[Packed]):
         return len(self.examples)
 
     def __getitem__(self, numbers: Indices) -> Packed:
-        """Return the arguments of `Learner.forward`."""
+        """Return the arguments of `Learner.forward`; long sentences come first."""
         examples = self.examples
         mine = numbers[self.rank :: self.world]
+        mine = mine[np.argsort(-examples.encoded.widths[mine], kind="stable")]
         arrays = examples.encoded.batch(mine).arguments()
         row, gold, group_row = self.golds.batch(mine)
         entries = {"row": row, **gold._asdict(), "group_row": group_row}
