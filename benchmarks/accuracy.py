@@ -11,10 +11,12 @@ is given first, the one for the main comparison last. RATE is the learning rate 
 FOLDER has `psytar.train.json.gz` and so on, lists of [words, [[label, fragments], …]], or folders
 `psytar/`, each with train, dev and test in any format that discotag reads.
 
-Each training is a process. Its results are written to RUNS as soon as it is finished, and finished
-trainings are not repeated; one that fails or is stopped leaves a log. `--only` selects trainings by
-a regular expression on names such as craft-cl.mpnet.best.1. After `--limit` seconds, those that
-still run are stopped. At the end, or with `--jobs 0` at once, all of RUNS is summarised: tables,
+`--jobs` processes do one training after the other. The results of a training are written to RUNS as
+soon as it is finished, and finished trainings are not repeated; one that fails or is stopped leaves
+a log. `--only` selects trainings by a regular expression on names such as craft-cl.mpnet.best.1.
+After `--limit` seconds, those that still run are stopped. The trainings of results/accuracy.json
+whose predictions were kept are in results/accuracy_runs: with RUNS there, new seeds are added to
+them. At the end, or with `--jobs 0` at once, all of RUNS is summarised: tables,
 `results/accuracy.json` and a plot. `--add` keeps the systems of the file that are not in RUNS.
 
 A training has two files in RUNS. NAME.json has
@@ -53,17 +55,21 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import queue
 import re
 import statistics
 import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any, Self
 
 from accuracy_jobs import Encoder, Job, plan_jobs
 from accuracy_summary import PARTS, load, merge, plot, report, summarise
@@ -84,50 +90,121 @@ ENVIRONMENT = {
 def run_all(jobs: Sequence[Job], options: argparse.Namespace) -> None:
     """Run the trainings that are selected and not finished, `options.jobs` at a time."""
     selected = [job for job in jobs if re.search(options.only, job.name)]
-    waiting = [job for job in selected if not (options.runs / f"{job.name}.json").exists()]
+    waiting = deque(job for job in selected if not (options.runs / f"{job.name}.json").exists())
     say(f"trainings selected: {len(selected)}, not finished: {len(waiting)}")
     end = time.monotonic() + options.limit
+
+    def work(_: int) -> None:
+        with Worker() as worker:
+            while waiting:
+                with suppress(IndexError):  # another thread has taken the last one
+                    run(waiting.popleft(), options, end, worker)
+
     with ThreadPoolExecutor(options.jobs) as pool:
-        for _ in pool.map(lambda job: run(job, options, end), waiting):
-            pass
+        list(pool.map(work, range(options.jobs)))  # raises what one of them raised
 
 
-def run(job: Job, options: argparse.Namespace, end: float) -> None:
-    """Run a training in a process, unless other seeds took longer than there is time left."""
+def run(job: Job, options: argparse.Namespace, end: float, worker: Worker) -> None:
+    """Run a training, unless other seeds took longer than there is time left."""
     started = time.monotonic()
     if end - started < expected_seconds(options.runs, job):
         return
     encoder = next(each for each in options.encoder if each.name == job.encoder)
+    log = options.runs / f"{job.name}.log"
     given = {
         "job": asdict(job),
         "encoder": asdict(encoder),
         "epochs": options.epochs,
         "data": str(options.data),
         "runs": str(options.runs),
+        "log": str(log),
     }
-    log = options.runs / f"{job.name}.log"
-    with log.open("w") as stream:
-        process = subprocess.Popen(
-            [sys.executable, str(TRAINING), json.dumps(given)],
-            env=os.environ | ENVIRONMENT,
-            stdout=stream,
-            stderr=stream,
-        )
-        try:
-            code = process.wait(min(end - started, threading.TIMEOUT_MAX))
-        except subprocess.TimeoutExpired:
-            stop(process)
-            say(f"{job.name}: stopped after {time.monotonic() - started:.0f} s")
-            return
+    try:
+        error = worker.ask(given, log, min(end - started, threading.TIMEOUT_MAX))
+    except TimeoutError:
+        say(f"{job.name}: stopped after {time.monotonic() - started:.0f} s")
+        return
     seconds = time.monotonic() - started
-    if code:
-        last = log.read_text(errors="replace").strip().splitlines()[-1:]
-        say(f"{job.name}: failed after {seconds:.0f} s: {' '.join(last)}")
+    if error is not None:
+        say(f"{job.name}: failed after {seconds:.0f} s: {error}")
         return
     log.unlink()
     test = json.loads((options.runs / f"{job.name}.json").read_text(encoding="utf-8"))["test"]
     shown = " / ".join(f"{100 * test[part]['f1']:.2f}" for part in PARTS)
     say(f"{job.name}: {shown} in {seconds:.0f} s")
+
+
+class Worker:
+    """A process that does one training after the other, so that PyTorch is loaded once.
+
+    It is started when there is something to do, and again after it was stopped or has ended.
+    """
+
+    def __init__(self) -> None:
+        self.process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def ask(self, given: dict[str, Any], log: Path, seconds: float) -> str | None:
+        """Let the process do a training, and return what went wrong, or None.
+
+        Args:
+            given: The training, as `accuracy_training.py` reads it.
+            log: The file for what the process prints.
+            seconds: The time that it has.
+
+        Raises:
+            TimeoutError: The time is over; the process was stopped.
+        """
+        process = self._started(log)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        answers: queue.SimpleQueue[str] = queue.SimpleQueue()
+        stream = process.stdout
+        reader = threading.Thread(target=lambda: answers.put(stream.readline()), daemon=True)
+        reader.start()
+        with suppress(BrokenPipeError):  # it has ended, which the answer shows
+            print(json.dumps(given), file=process.stdin, flush=True)
+        try:
+            answer = answers.get(timeout=seconds)
+        except queue.Empty:
+            self.stop()
+            raise TimeoutError from None
+        if not answer:
+            self.stop()
+            lines = log.read_text(errors="replace").strip().splitlines()
+            return lines[-1] if lines else "the process has ended"
+        error: str | None = json.loads(answer)["error"]
+        return error
+
+    def _started(self, log: Path) -> subprocess.Popen[str]:
+        if self.process is None:
+            with log.open("w") as stream:
+                self.process = subprocess.Popen(
+                    [sys.executable, str(TRAINING)],
+                    env=os.environ | ENVIRONMENT,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=stream,
+                    text=True,
+                )
+        return self.process
+
+    def stop(self) -> None:
+        """Stop the process, and wait until it has ended."""
+        if self.process is None:
+            return
+        process, self.process = self.process, None
+        process.terminate()
+        try:
+            process.communicate(timeout=GRACE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
 
 
 def expected_seconds(runs: Path, job: Job) -> float:
@@ -138,16 +215,6 @@ def expected_seconds(runs: Path, job: Job) -> float:
         if Job(**each["job"]).system == job.system and "seconds" in each
     ]
     return statistics.fmean(found) if found else 0.0
-
-
-def stop(process: subprocess.Popen[bytes]) -> None:
-    """Stop a process, and wait until it has ended."""
-    process.terminate()
-    try:
-        process.wait(GRACE)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
 
 
 def say(line: str) -> None:

@@ -1,17 +1,23 @@
-"""One training of `accuracy.py`, in its own process.
+"""Trainings of `accuracy.py`, in a process of their own.
 
-    python benchmarks/accuracy_training.py '{"job": …, "encoder": …, "epochs": …, "data": …, …}'
+    python benchmarks/accuracy_training.py < trainings
 
-Only packages of the extra `train` are needed if the data are files such as psytar.test.json.gz.
+Each line of standard input is a training, {"job": …, "encoder": …, "epochs": …, "data": …, "runs":
+…, "log": …}. The answer is a line of standard output, {"error": …}, after it is finished; what it
+prints itself goes to the log. Only packages of the extra `train` are needed if the data are files
+such as psytar.test.json.gz.
 """
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
+import os
 import sys
 import time
-from collections.abc import Collection, Sequence
+import traceback
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
@@ -22,7 +28,7 @@ import transformers
 import discotag
 from accuracy_jobs import CORPORA, VARIANTS, Encoder, Job, published_rate, settings_of
 from discotag import evaluation
-from discotag.errors import DiscotagError, InputError
+from discotag.errors import DiscotagError, InputError, one_line
 from discotag.evaluation import score
 from discotag.mentions import Document, Mention, Sentence
 from discotag.prediction.regions import Judged
@@ -264,10 +270,8 @@ def plain(mention: Mention) -> list[Any]:
     return shape if mention.score is None else [*shape, mention.score]
 
 
-def main() -> None:
-    """Do the training that the argument describes."""
-    torch.set_num_threads(1)  # many trainings share the cores
-    given = json.loads(sys.argv[1])
+def attempt(given: Mapping[str, Any]) -> str | None:
+    """Do a training, and return what went wrong in a line, or None."""
     try:
         work(
             Job(**given["job"]),
@@ -277,7 +281,29 @@ def main() -> None:
             Path(given["runs"]),
         )
     except DiscotagError as error:
-        sys.exit(str(error))
+        return str(error)
+    except Exception as error:  # the next training may still work
+        traceback.print_exc()
+        return f"{type(error).__name__}: {one_line(error)}"
+    finally:
+        gc.collect()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()  # other processes share the GPU
+    return None
+
+
+def main() -> None:
+    """Do the trainings that standard input describes."""
+    torch.set_num_threads(1)  # many trainings share the cores
+    with os.fdopen(os.dup(1), "w") as answers:
+        for line in sys.stdin:
+            given = json.loads(line)
+            with Path(given["log"]).open("a") as log:
+                os.dup2(log.fileno(), 1)
+                os.dup2(log.fileno(), 2)
+                error = attempt(given)
+                sys.stdout.flush()
+            print(json.dumps({"error": error}), file=answers, flush=True)
 
 
 if __name__ == "__main__":

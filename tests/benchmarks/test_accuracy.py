@@ -4,6 +4,7 @@ import argparse
 import doctest
 import gzip
 import json
+import re
 import sys
 import time
 from dataclasses import replace
@@ -142,11 +143,36 @@ def test_trainings_end_to_end(tmp_path, monkeypatch, capsys):
 
 
 def test_a_failed_training_leaves_its_log(options, tmp_path, monkeypatch, capsys):
-    use_script(monkeypatch, tmp_path, "import sys; print('reading'); sys.exit('no such setting')")
+    script = "import json, sys; print(json.dumps({'error': json.loads(input())['job']['variant']}))"
+    use_script(monkeypatch, tmp_path, script)
     accuracy.run_all([JOB], options)
     assert "psytar.mpnet.best.1: failed after " in (err := capsys.readouterr().err)
-    assert err.endswith("s: no such setting\n")
+    assert err.endswith("s: best\n")
     assert (options.runs / "psytar.mpnet.best.1.log").exists()
+
+
+def test_a_process_that_ends_is_started_again(options, tmp_path, monkeypatch, capsys):
+    use_script(monkeypatch, tmp_path, "import sys; input(); sys.exit('killed')")
+    accuracy.run_all([JOB, JOB], options)
+    assert capsys.readouterr().err.count("s: killed\n") == 2
+
+
+def test_a_process_does_one_training_after_the_other(options, tmp_path, capsys):
+    write_data(options.data)
+    encoder = Encoder("mpnet", str(tiny_encoder(tmp_path / "encoder")), 1e-4)
+    options.encoder, options.epochs, options.only = [encoder], 1, ""
+    broken = replace(JOB, corpus="craft-cl")  # has no data
+    accuracy.run_all([broken, replace(JOB, variant="plain")], options)
+    err = capsys.readouterr().err
+    assert "craft-cl.mpnet.best.1: failed after" in err
+    assert "has neither craft-cl.train.json.gz" in err
+    assert re.search(r"^psytar\.mpnet\.plain\.1: .* / .* / .* in \d+ s$", err, re.MULTILINE)
+    names = sorted(path.name for path in options.runs.iterdir())
+    assert names == [
+        "craft-cl.mpnet.best.1.log",
+        "psytar.mpnet.plain.1.json",
+        "psytar.mpnet.plain.1.predictions.jsonl.gz",
+    ]
 
 
 def test_trainings_are_stopped_at_the_limit(options, tmp_path, monkeypatch, capsys):
