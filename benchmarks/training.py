@@ -8,7 +8,8 @@ of warm-up:
 
 encoder      the encoder's own forward pass, backward pass, clipping and AdamW update, on batches
              that are on the device already
-training     an epoch of discotag's trainer, as `discotag train` runs it
+training     an epoch of discotag's trainer, as `discotag train` runs it; with adversarial training,
+             a step has two passes
 evaluation   the evaluation on development data after the epoch, a fifth as many sentences
 checkpoint   writing the checkpoint after the evaluation
 
@@ -48,6 +49,7 @@ from discotag.model.files import BUNDLED
 from discotag.model.network import Network
 from discotag.training.data import read_sentences
 from discotag.training.examples import make_examples
+from discotag.training.losses import encode_in_groups
 from discotag.training.preparation import choose
 from discotag.training.progress import Silent
 from discotag.training.settings import PRESETS, Settings, make_settings
@@ -88,7 +90,7 @@ def read(corpus: Path | None, number: int) -> list[Sentence]:
 
 
 class EncoderAlone:
-    """The least that a step of training can be: the encoder, without tags and without a loss.
+    """The least that a step of training can be: one pass of the encoder, without tags and a loss.
 
     Args:
         encoder: The encoder; a copy of it is trained.
@@ -107,12 +109,18 @@ class EncoderAlone:
             for batch in trainer.loader
         ]
 
+    def encode(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        """Return the vectors of all subwords."""
+        found = self.encoder(input_ids=input_ids, attention_mask=attention_mask)
+        hidden: Tensor = found.last_hidden_state
+        return hidden
+
     def epoch(self) -> None:
-        """Train on all batches once."""
+        """Train on all batches once, with one pass for each."""
         for input_ids, attention_mask in self.batches:
             with torch.autocast(self.device.type, torch.bfloat16, enabled=self.bf16):
-                found = self.encoder(input_ids=input_ids, attention_mask=attention_mask)
-            found.last_hidden_state.float().square().mean().backward()
+                found = encode_in_groups(self.encode, input_ids, attention_mask)
+            found.float().square().mean().backward()
             nn.utils.clip_grad_norm_(self.encoder.parameters(), self.norm)
             self.optimizer.step()
             self.optimizer.zero_grad()

@@ -3,13 +3,14 @@ from dataclasses import replace
 import pytest
 import torch
 
+from discotag.errors import InputError
 from discotag.training.adversarial import worse_embeddings
 from discotag.training.batching import Loader
 from discotag.training.examples import make_examples
 from discotag.training.initial_network import make_network
 from discotag.training.losses import Learner, make_terms
 from discotag.training.settings import Settings
-from discotag.training.trainer import make_trainer
+from discotag.training.trainer import fit, make_trainer
 from learnable import SENTENCES, learnable_encoder
 
 DISTANCE = 0.1
@@ -89,12 +90,52 @@ def test_embeddings_are_released_after_an_error(learner, batch):
     assert learner(**batch)["loss"].item() == pytest.approx(loss)
 
 
-@pytest.mark.parametrize(("size", "distance"), [(4, 0.36), (100, 0.18 * len(SENTENCES) ** 0.5)])
-def test_the_change_grows_with_the_batch(settings, tmp_path, size, distance):
-    settings = replace(settings, batch_size=size)
+def _trainer(settings, tmp_path):
     network = make_network(settings, settings.scheme(("ADR",)), seed=1)
     examples = make_examples(network, SENTENCES, settings)
-    trainer = make_trainer(
-        network, examples, SENTENCES, settings, 1, folder=tmp_path, resumable=False
+    return make_trainer(network, examples, SENTENCES, settings, 1, folder=tmp_path, resumable=False)
+
+
+@pytest.mark.parametrize(("size", "sentences"), [(3, 3), (4, 3), (5, 3), (6, 6), (100, 6)])
+def test_the_change_grows_with_the_sentences_of_a_batch(settings, tmp_path, size, sentences):
+    trainer = _trainer(replace(settings, batch_size=size), tmp_path)
+    assert trainer.adversarial == pytest.approx(0.18 * sentences**0.5)
+
+
+@pytest.mark.parametrize("distance", [0.0, 0.18])
+def test_the_second_pass_of_a_step_has_a_larger_loss(settings, monkeypatch, distance):
+    losses, real = [], Learner.forward
+
+    def forward(self, **batch):
+        found = real(self, **batch)
+        losses.append(found["loss"].item())
+        return found
+
+    monkeypatch.setattr(Learner, "forward", forward)
+    settings = replace(settings, adversarial=distance, num_train_epochs=2)
+    network = make_network(settings, settings.scheme(("ADR",)), seed=1)
+    examples = make_examples(network, SENTENCES, settings)
+    epochs = fit(network, examples, SENTENCES, settings, seed=1)
+    if not distance:
+        assert len(losses) == 4  # one for each step
+        return
+    assert len(losses) == 8
+    first, second = losses[::2], losses[1::2]
+    assert all(worse > 1.01 * loss for loss, worse in zip(first, second, strict=True))
+    # The loss that is reported is that of the first passes.
+    assert [each.loss for each in epochs] == pytest.approx(
+        [sum(first[:2]) / 2, sum(first[2:]) / 2], rel=1e-4
     )
-    assert trainer.adversarial == pytest.approx(distance)
+
+
+def test_embeddings_that_cannot_be_moved_get_one_line(settings, learner, batch):
+    encoder = learner.network.encoder
+    message = r"^the embeddings of this bert encoder cannot be moved .* use --adversarial 0$"
+    with pytest.raises(InputError, match=message), worse_embeddings(encoder, DISTANCE):
+        pytest.fail("there is no gradient yet")
+    _pass(learner, batch)
+    embeddings = encoder.get_input_embeddings()
+    pair = embeddings.register_forward_hook(lambda *given: (given[-1], 1.0))
+    with pytest.raises(InputError, match=message), worse_embeddings(encoder, DISTANCE):
+        learner(**batch)
+    pair.remove()

@@ -43,6 +43,15 @@ def _examples(number, teacher=None):
     return Examples(tokenizer.encode(sentences), golds, labelled, listed, teacher)
 
 
+def test_long_sentences_come_first_in_a_batch():
+    for batch in Loader(_examples(23), 6, seed=1):
+        sizes = batch["attention_mask"].sum(1).tolist()
+        assert len(set(sizes)) > 1
+        assert sizes == sorted(sizes, reverse=True)
+        # Each word is one subword, and there are two special ones.
+        assert (batch["mask"].sum(1) + 2).tolist() == sizes
+
+
 def test_processes_share_each_batch():
     examples = _examples(23)
     whole = list(Loader(examples, 6, seed=1))

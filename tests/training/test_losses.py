@@ -283,19 +283,28 @@ def test_windows_of_similar_size_are_together(sizes):
 
 
 def test_windows_that_are_encoded_apart_have_the_same_loss(encoder, monkeypatch):
-    settings = Settings(encoder=str(encoder), mention_scorer=0, dropout=0.0, window=8, overlap=2)
+    settings = Settings(encoder=str(encoder), mention_scorer=0, dropout=0.0, window=16, overlap=2)
     network = make_network(settings, settings.scheme(("ADR",)), 1)
     long = sentence("my arms and shoulders hurt " * 5, [(1, 2), (4, 5)])  # has several windows
     examples = make_examples(network, [*SENTENCES, long], settings)
     batch = next(iter(Loader(examples, len(examples), seed=1)))
-    assert [*batch["attention_mask"].sum(1)] != [8] * len(batch["attention_mask"])
+    assert [*batch["attention_mask"].sum(1)] != [16] * len(batch["attention_mask"])
     learner = Learner(network, make_terms(settings, network, taught=False))
-    found = {}
+    found, widths = {}, []
+    real = network.encode
+
+    def encode(input_ids, attention_mask):
+        widths.append(input_ids.shape[1])
+        return real(input_ids, attention_mask)
+
+    monkeypatch.setattr(network, "encode", encode)
     for similar in (0.0, 0.6, 1.0):
         monkeypatch.setattr(losses, "SIMILAR", similar)
+        widths.clear()
         learner.zero_grad()
         loss = learner(**batch)["loss"]
         loss.backward()
+        assert len(widths) == 1 if similar == 0 else len(set(widths)) > 1
         found[similar] = [loss, *(each.grad for each in learner.parameters())]
     for similar in (0.6, 1.0):
         torch.testing.assert_close(found[similar], found[0.0], rtol=1e-4, atol=1e-5)

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 import torch
 from torch import Tensor, nn
 
+from discotag.errors import InputError
+
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 LEAST_NORM: Final = 1e-12
-"""Gradients with a smaller norm move nothing: there is no direction in them."""
+"""Gradients with a smaller norm move embeddings by less, so that a gradient of 0 moves nothing."""
 
 
 @contextmanager
@@ -27,15 +29,19 @@ def worse_embeddings(encoder: PreTrainedModel, distance: float) -> Iterator[None
     Args:
         encoder: The encoder, after a backward pass.
         distance: The norm of the whole change.
+
+    Raises:
+        InputError: The embeddings are not trained, or the encoder does not use them as they are.
     """
     embeddings = encoder.get_input_embeddings()
-    weight = embeddings.weight
-    assert isinstance(weight, nn.Parameter)
-    gradient = weight.grad
-    assert gradient is not None
+    gradient = getattr(embeddings, "weight", torch.empty(0)).grad
+    if gradient is None:
+        raise _not_movable(encoder)
     scale = distance / gradient.norm().clamp_min(LEAST_NORM)
 
-    def move(_: nn.Module, inputs: tuple[Any, ...], output: Tensor) -> Tensor:
+    def move(_: nn.Module, inputs: tuple[Any, ...], output: Any) -> Tensor:
+        if not isinstance(output, Tensor):  # I-BERT rounds its embeddings, and returns the scale
+            raise _not_movable(encoder)
         # Looked up in the forward pass, before a backward pass changes the gradient.
         with torch.no_grad():
             change: Tensor = nn.functional.embedding(inputs[0], gradient) * scale
@@ -47,3 +53,11 @@ def worse_embeddings(encoder: PreTrainedModel, distance: float) -> Iterator[None
         yield
     finally:
         handle.remove()
+
+
+def _not_movable(encoder: PreTrainedModel) -> InputError:
+    kind = encoder.config.model_type
+    return InputError(
+        f"the embeddings of this {kind} encoder cannot be moved for adversarial training; use "
+        "--adversarial 0"
+    )

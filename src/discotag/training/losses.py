@@ -14,7 +14,7 @@ To add a term, such as a second objective or a head that exists in training only
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -25,6 +25,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from discotag.inference.backends.torch_tools import to_device
 from discotag.inference.gold import Gold, GoldBatch
 from discotag.mentions import Mention
 from discotag.model.candidates import tabulate
@@ -79,7 +80,7 @@ class Step:
     def discontinuous(self) -> Tensor:
         """Whether each sentence has a discontinuous mention, (batch,)."""
         found = [any(each.discontinuous for each in mentions) for mentions in self.mentions]
-        return torch.tensor(found).to(self.scores.device, non_blocking=True)
+        return to_device(torch.tensor(found), self.scores.device)
 
     @property
     def mentions(self) -> Sequence[Sequence[Mention]]:
@@ -217,9 +218,7 @@ class MentionTerm(Term):
         scores: Tensor = network.scorer(step.vectors.flatten(0, 1), table)
         values = np.array([value for each in targets for value in each.values()], np.float32)
         row = np.repeat(np.arange(rows), [len(each) for each in targets])
-        wanted, place = (
-            torch.from_numpy(each).to(scores.device, non_blocking=True) for each in (values, row)
-        )
+        wanted, place = (to_device(torch.from_numpy(each), scores.device) for each in (values, row))
         losses = nn.functional.binary_cross_entropy_with_logits(scores, wanted, reduction="none")
         return scores.new_zeros(rows).index_add(0, place, losses)
 
@@ -319,7 +318,7 @@ class Learner(nn.Module):
         **batch: Any,
     ) -> dict[str, Tensor]:
         """Return the loss of a batch that `Batches` made, under the key the trainer looks for."""
-        hidden = self._encode(input_ids, attention_mask)
+        hidden = encode_in_groups(self.network.encode, input_ids, attention_mask)
         # The gradient of `index_select` is one sum; that of indexing sorts the indices first.
         places = windows * hidden.shape[1] + positions
         vectors = hidden.flatten(0, 1).index_select(0, places.flatten()).view(*mask.shape, -1)
@@ -329,18 +328,27 @@ class Learner(nn.Module):
         losses: Tensor = sum((term(step) for term in self.terms), scores.new_zeros(len(scores)))
         return {"loss": losses.sum() / divisor}
 
-    def _encode(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Return the encoder's vectors of all subwords, (windows, subwords, size).
 
-        A GPU takes as long for few windows as for many, so there they are encoded together.
-        """
-        if input_ids.device.type != "cpu":
-            return self.network.encode(input_ids, attention_mask)
-        parts = []
-        for rows, width in similar_rows(attention_mask.sum(1).tolist()):
-            found = self.network.encode(input_ids[rows, :width], attention_mask[rows, :width])
-            parts.append(nn.functional.pad(found, (0, 0, 0, input_ids.shape[1] - width)))
-        return torch.cat(parts)
+def encode_in_groups(
+    encode: Callable[[Tensor, Tensor], Tensor], input_ids: Tensor, attention_mask: Tensor
+) -> Tensor:
+    """Return the encoder's vectors of all subwords, (windows, subwords, size).
+
+    On a CPU, windows of similar size are encoded together, with little padding. On a GPU, several
+    small calls take longer than one with more padding.
+
+    Args:
+        encode: The encoder: returns the vectors of windows.
+        input_ids: (windows, subwords).
+        attention_mask: (windows, subwords).
+    """
+    if input_ids.device.type != "cpu":
+        return encode(input_ids, attention_mask)
+    parts = []
+    for rows, width in similar_rows(attention_mask.sum(1).tolist()):
+        found = encode(input_ids[rows, :width], attention_mask[rows, :width])
+        parts.append(nn.functional.pad(found, (0, 0, 0, input_ids.shape[1] - width)))
+    return torch.cat(parts)
 
 
 def similar_rows(sizes: Sequence[int]) -> Iterator[tuple[slice, int]]:

@@ -151,8 +151,8 @@ def make_trainer(
         dev,
         folder if resumable else None,
         head_learning_rate=settings.head_learning_rate,
-        # The squares of the changes of sentences add up.
-        adversarial=settings.adversarial * min(settings.batch_size, len(examples)) ** 0.5,
+        # The change of n sentences, each moved by a distance, has a norm of √n times that distance.
+        adversarial=settings.adversarial * (len(examples) / len(loader)) ** 0.5,
     )
     if listener is not None:
         trainer.add_callback(ProgressCallback(listener, lambda: float(trainer.last_loss)))
