@@ -47,7 +47,7 @@ Scores are left out if the model has none. The summary also takes files that wer
 way, and variants that are not in the list.
 
 Calibration across corpora is not measured here: no two of these corpora have the same labels.
-Neither is speed, since trainings share the GPU; `throughput.py` and `grid_model.py` measure it.
+Neither is speed, since trainings share the GPU; `throughput.py` and `grid_speed.py` measure it.
 """
 
 from __future__ import annotations

@@ -99,10 +99,12 @@ VARIANTS: Final = {
 }
 
 COMPARED: Final = {
-    "best": ("plain", "grid", "paper"),
+    "best": ("plain", "grid", "paper", "no_adversarial"),
     "plain": (),
-    "grid": ("plain",),
-    "paper": ("plain",),
+    "grid": ("plain_no_adversarial",),
+    "paper": ("plain_no_adversarial",),
+    "no_adversarial": ("plain_no_adversarial", "grid", "paper"),
+    "plain_no_adversarial": (),
 }
 """The variants that a variant is compared with."""
 

@@ -24,7 +24,7 @@ MEANS: Final = ("all", "discontinuous")
 """The slices of the table of means over corpora."""
 
 PLAIN: Final = ("plain", "plain_no_adversarial")
-"""Variants that tables mark significant differences from."""
+"""Variants that tables mark significant differences from; each is compared with one of them."""
 
 DECODINGS: Final = {
     "best_path": "best path, without the mention scorer",
@@ -114,6 +114,7 @@ def _system(
                     statistics.fmean(values) - statistics.fmean(_values(found[name], part)),
                     samples[system][:, place] - samples[name][:, place],
                 )
+                | {"seeds": min(len(runs), len(found[name]))}
                 for other in others
                 if (name := f"{job.corpus}.{job.encoder}.{other}") in found and other != job.variant
             },
@@ -257,7 +258,7 @@ def table(systems: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def page_table(systems: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Yield the lines of the table of docs/accuracy.md."""
+    """Yield the lines of a table like those of docs/accuracy.md, with a line for each corpus."""
     yield from _head("encoder", "trained with", "seeds", *PARTS)
     corpus = None
     for each in systems:
@@ -356,7 +357,7 @@ def _row(*cells: object) -> str:
 def _cell(figures: dict[str, Any], *, deviation: bool = False) -> str:
     low, high = figures["interval"]
     against = [figures["against"][name] for name in PLAIN if name in figures["against"]]
-    star = "*" if any(each["larger_than_noise"] for each in against) else ""
+    star = "*" if any(each["larger_than_noise"] and _tested(each) for each in against) else ""
     spread = ""
     if deviation and figures["deviation"] is not None:
         spread = f" ± {100 * figures['deviation']:.1f}"
@@ -364,9 +365,16 @@ def _cell(figures: dict[str, Any], *, deviation: bool = False) -> str:
 
 
 def _difference(found: dict[str, Any]) -> str:
+    if not _tested(found):
+        return f"{100 * found['difference']:+.1f}"
     low, high = (f"{100 * end:+.1f}" for end in found["interval"])
     p_value = "p < 0.001" if found["p_value"] < 0.001 else f"p = {found['p_value']:.3f}"
     return f"{100 * found['difference']:+.1f} ({low} to {high}, {p_value})"
+
+
+def _tested(found: dict[str, Any]) -> bool:
+    """Return whether a test means something: that of a single seed knows nothing of other seeds."""
+    return bool(found["seeds"] > 1)
 
 
 # Plot
@@ -375,7 +383,7 @@ def _difference(found: dict[str, Any]) -> str:
 def plot(summary: Summary, path: Path) -> None:
     """Plot F1 with intervals, and below the reliability of `best`, with a column per corpus.
 
-    Variants that are not in the list are left out.
+    Variants that are not in `VARIANTS` are left out.
     """
     from matplotlib.figure import Figure
 

@@ -3,10 +3,11 @@
     python benchmarks/grid_speed.py --encoder FOLDER --train FILE --dev FILE --test FILE \
         --labels ADR --model MODEL
 
-A grid model (`grid_model.py`) is trained for `--epochs` epochs, enough to find mentions. Then both
-tag the test sentences, from words to mentions, in turns; the best of two turns counts. As the grid
-model classifies each pair of words, the same is measured on longer sentences, which are made by
-joining sentences of the test data. `--encoder` should be the encoder that MODEL was trained from.
+A grid model (`grid_model.py`) is trained for `--epochs` epochs, so that it finds mentions; it need
+not be good, as most of its time does not depend on what it finds. Then both tag the test sentences,
+from words to mentions, in turns; the best of two turns counts. As the grid model classifies each
+pair of words, the same is measured on longer sentences, which are made by joining sentences of the
+test data. `--encoder` should be the encoder that MODEL was trained from.
 
 Prints a table, and writes benchmarks/results/grid_speed-DEVICE.json.
 """
@@ -34,13 +35,13 @@ LEAST_SECONDS: Final = 2.0
 
 TURNS: Final = 2
 LENGTHS: Final = (0, 50, 100, 200)
-"""The least words of the sentences that are tagged; 0: the sentences as they are."""
+"""The minimum number of words of a sentence; with 0, sentences are as they are."""
 
 Work = Callable[[Sequence[Sentence]], Sequence[Any]]
 
 
 def joined(sentences: Sequence[Sentence], words: int) -> Iterator[Sentence]:
-    """Yield sentences of at least so many words, each made of the next ones that are left.
+    """Yield sentences with a minimum number of words, each made of the next ones that are left.
 
     What is left at the end and has fewer words is left out. Mentions are left out.
 
@@ -95,6 +96,8 @@ def compare(
     rows = []
     for least in lengths:
         chosen = list(joined(sentences, least))
+        if not chosen:
+            raise ValueError(f"the test data has fewer than {least} words")
         speeds = dict.fromkeys(contestants, 0.0)
         for _ in range(TURNS):
             for name, work in contestants.items():

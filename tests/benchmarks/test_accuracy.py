@@ -274,10 +274,12 @@ def test_summary_of_runs_from_elsewhere(tmp_path, capsys, monkeypatch):
     for seed in (1, 2):
         write_run(tmp_path, "best", seed, right, gold)
         write_run(tmp_path, "plain", seed, wrong, gold)
-    write_run(tmp_path, "idea", 1, wrong, gold)
+    for seed in (1, 2):
+        write_run(tmp_path, "idea", seed, wrong, gold)
+    write_run(tmp_path, "guess", 1, right, gold)
     call(monkeypatch, runs=tmp_path, jobs=0, out=tmp_path / "summary", markdown=True)
     summary = json.loads((tmp_path / "summary").read_text())
-    best, plain, idea = summary["systems"].values()
+    best, plain, guess, idea = summary["systems"].values()
     assert best["test"]["all"]["mean"] == 1
     assert best["test"]["all"]["interval"] == [1, 1]
     values = [figures["f1"] for figures in to_dict(score(sentences_of(gold), wrong)).values()]
@@ -299,6 +301,11 @@ def test_summary_of_runs_from_elsewhere(tmp_path, capsys, monkeypatch):
     ]
     assert lines[3].startswith("| MPNet | best | 2 | 100.0* (100.0–100.0) |")
     assert any(line.startswith("| PsyTAR ADR | MPNet | idea | best | -") for line in lines)
+    # A single seed is not tested.
+    assert guess["test"]["all"]["against"]["plain"]["larger_than_noise"]
+    assert "| MPNet | guess | 1 | 100.0 (100.0–100.0) |" in "\n".join(lines)
+    (row,) = (line for line in lines if line.startswith("| PsyTAR ADR | MPNet | guess | plain |"))
+    assert "p " not in row
 
 
 def test_systems_can_be_added_to_a_summary(tmp_path, capsys, monkeypatch):
