@@ -47,9 +47,9 @@ from discotag import Sentence
 from discotag.model.config import ModelConfig
 from discotag.model.files import BUNDLED
 from discotag.model.network import Network
+from discotag.training.batching import encode_in_groups
 from discotag.training.data import read_sentences
 from discotag.training.examples import make_examples
-from discotag.training.losses import encode_in_groups
 from discotag.training.preparation import choose
 from discotag.training.progress import Silent
 from discotag.training.settings import PRESETS, Settings, make_settings

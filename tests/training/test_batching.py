@@ -7,7 +7,15 @@ from discotag import Mention, Scheme
 from discotag.inference.gold import find_gold
 from discotag.model.config import ModelConfig
 from discotag.model.tokenizer import WordTokenizer
-from discotag.training.batching import Examples, Lesson, Loader, Packed, plan
+from discotag.training.batching import (
+    SIMILAR,
+    Examples,
+    Lesson,
+    Loader,
+    Packed,
+    plan,
+    similar_rows,
+)
 from tiny import tiny_tokenizer
 
 
@@ -41,6 +49,15 @@ def _examples(number, teacher=None):
     labelled = np.arange(number) > 0 if teacher else np.ones(number, bool)
     listed = [tuple(mentions)] * number
     return Examples(tokenizer.encode(sentences), golds, labelled, listed, teacher)
+
+
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=12))
+def test_windows_of_similar_size_are_together(sizes):
+    parts = list(similar_rows(sizes))
+    assert [row for rows, _ in parts for row in range(len(sizes))[rows]] == [*range(len(sizes))]
+    for rows, width in parts:
+        assert width == max(sizes[rows])
+        assert min(sizes[rows]) >= SIMILAR * width
 
 
 def test_long_sentences_come_first_in_a_batch():

@@ -3,14 +3,12 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from torch import nn
 
 from discotag import Mention, Scheme, Sentence
 from discotag.model.config import ModelConfig
 from discotag.model.network import Network
-from discotag.training import losses
+from discotag.training import batching, losses
 from discotag.training.batching import Lesson, Loader
 from discotag.training.epochs import best_of
 from discotag.training.examples import make_examples
@@ -23,7 +21,6 @@ from discotag.training.losses import (
     TeacherTerm,
     Term,
     make_terms,
-    similar_rows,
 )
 from discotag.training.progress import Silent
 from discotag.training.settings import LEARNING, Settings, setting
@@ -273,15 +270,6 @@ def test_every_parameter_has_a_gradient_even_without_a_mention_or_a_candidate(en
     assert all(each.grad is not None for each in learner.parameters())
 
 
-@given(st.lists(st.integers(1, 40), min_size=1, max_size=12))
-def test_windows_of_similar_size_are_together(sizes):
-    parts = list(similar_rows(sizes))
-    assert [row for rows, _ in parts for row in range(len(sizes))[rows]] == [*range(len(sizes))]
-    for rows, width in parts:
-        assert width == max(sizes[rows])
-        assert min(sizes[rows]) >= losses.SIMILAR * width
-
-
 def test_windows_that_are_encoded_apart_have_the_same_loss(encoder, monkeypatch):
     settings = Settings(encoder=str(encoder), mention_scorer=0, dropout=0.0, window=16, overlap=2)
     network = make_network(settings, settings.scheme(("ADR",)), 1)
@@ -299,7 +287,7 @@ def test_windows_that_are_encoded_apart_have_the_same_loss(encoder, monkeypatch)
 
     monkeypatch.setattr(network, "encode", encode)
     for similar in (0.0, 0.6, 1.0):
-        monkeypatch.setattr(losses, "SIMILAR", similar)
+        monkeypatch.setattr(batching, "SIMILAR", similar)
         widths.clear()
         learner.zero_grad()
         loss = learner(**batch)["loss"]

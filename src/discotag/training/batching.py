@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset, Sampler
 
 from discotag.inference.gold import Gold, GoldTable
@@ -17,6 +18,10 @@ from discotag.model.tokenizer import EncodedSentences
 
 Indices = npt.NDArray[np.int64]
 Marginals = npt.NDArray[np.float16]
+
+SIMILAR: Final = 0.6
+"""On a CPU, a window is encoded together with longer ones if it has at least this share of their
+subwords. Random batches are mostly padding: this halves the time of a step with MiniLM."""
 
 ALIGNMENT: Final = 16
 """Arrays in a buffer begin at multiples of this number of bytes."""
@@ -222,3 +227,45 @@ class Loader(DataLoader[Packed]):
 
 def _as_it_is(batch: Any) -> Any:
     return batch
+
+
+def encode_in_groups(
+    encode: Callable[[Tensor, Tensor], Tensor], input_ids: Tensor, attention_mask: Tensor
+) -> Tensor:
+    """Return the encoder's vectors of all subwords, (windows, subwords, size).
+
+    On a CPU, windows of similar size are encoded together, with little padding. On a GPU, several
+    small calls take longer than one with more padding.
+
+    Args:
+        encode: The encoder: returns the vectors of windows.
+        input_ids: (windows, subwords).
+        attention_mask: (windows, subwords).
+    """
+    if input_ids.device.type != "cpu":
+        return encode(input_ids, attention_mask)
+    parts = []
+    for rows, width in similar_rows(attention_mask.sum(1).tolist()):
+        found = encode(input_ids[rows, :width], attention_mask[rows, :width])
+        parts.append(nn.functional.pad(found, (0, 0, 0, input_ids.shape[1] - width)))
+    return torch.cat(parts)
+
+
+def similar_rows(sizes: Sequence[int]) -> Iterator[tuple[slice, int]]:
+    """Yield neighbouring windows of similar size, with the size of the largest of them.
+
+    Args:
+        sizes: The number of subwords of each window, best in descending order.
+
+    Example:
+        >>> list(similar_rows([10, 8, 5, 4]))
+        [(slice(0, 2, None), 10), (slice(2, 4, None), 5)]
+    """
+    first, smallest, largest = 0, sizes[0], sizes[0]
+    for row, size in enumerate(sizes):
+        smallest, wider = min(smallest, size), max(largest, size)
+        if smallest < SIMILAR * wider:
+            yield slice(first, row), largest
+            first, smallest, wider = row, size, size
+        largest = wider
+    yield slice(first, len(sizes)), largest

@@ -14,7 +14,7 @@ To add a term, such as a second objective or a head that exists in training only
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -32,13 +32,10 @@ from discotag.model.candidates import tabulate
 from discotag.model.network import Network
 from discotag.model.objectives import Objective
 from discotag.prediction.decoding import read_batch
+from discotag.training.batching import encode_in_groups
 from discotag.training.settings import Settings
 
 Numbers = npt.NDArray[Any]
-
-SIMILAR: Final = 0.6
-"""On a CPU, a window is encoded together with longer ones if it has at least this share of their
-subwords. Random batches are mostly padding: this halves the time of a step with MiniLM."""
 
 ROUNDS: Final = 8
 """The number of tag sequences whose mentions are candidates in training."""
@@ -327,45 +324,3 @@ class Learner(nn.Module):
         step = Step(self.network, vectors, scores, mask, batch)
         losses: Tensor = sum((term(step) for term in self.terms), scores.new_zeros(len(scores)))
         return {"loss": losses.sum() / divisor}
-
-
-def encode_in_groups(
-    encode: Callable[[Tensor, Tensor], Tensor], input_ids: Tensor, attention_mask: Tensor
-) -> Tensor:
-    """Return the encoder's vectors of all subwords, (windows, subwords, size).
-
-    On a CPU, windows of similar size are encoded together, with little padding. On a GPU, several
-    small calls take longer than one with more padding.
-
-    Args:
-        encode: The encoder: returns the vectors of windows.
-        input_ids: (windows, subwords).
-        attention_mask: (windows, subwords).
-    """
-    if input_ids.device.type != "cpu":
-        return encode(input_ids, attention_mask)
-    parts = []
-    for rows, width in similar_rows(attention_mask.sum(1).tolist()):
-        found = encode(input_ids[rows, :width], attention_mask[rows, :width])
-        parts.append(nn.functional.pad(found, (0, 0, 0, input_ids.shape[1] - width)))
-    return torch.cat(parts)
-
-
-def similar_rows(sizes: Sequence[int]) -> Iterator[tuple[slice, int]]:
-    """Yield neighbouring windows of similar size, with the size of the largest of them.
-
-    Args:
-        sizes: The number of subwords of each window, best in descending order.
-
-    Example:
-        >>> list(similar_rows([10, 8, 5, 4]))
-        [(slice(0, 2, None), 10), (slice(2, 4, None), 5)]
-    """
-    first, smallest, largest = 0, sizes[0], sizes[0]
-    for row, size in enumerate(sizes):
-        smallest, wider = min(smallest, size), max(largest, size)
-        if smallest < SIMILAR * wider:
-            yield slice(first, row), largest
-            first, smallest, wider = row, size, size
-        largest = wider
-    yield slice(first, len(sizes)), largest
