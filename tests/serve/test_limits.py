@@ -268,7 +268,7 @@ def test_pipelined_requests(service):
     [
         b'{"texts":[' + b"0," * 2_000_000 + b"0]}",
         b'{"sentences":[[' + b"0," * 2_000_000 + b"0]]}",
-        b'{"sentences":[' + b"[0]," * 1_000_000 + b"0]}",
+        b'{"sentences":[' + b"[0]," * 700_000 + b"0]}",
         b"{" + b",".join(b'"%x":0' % number for number in range(400_000)) + b"}",
     ],
     ids=["texts", "sentence", "sentences", "fields"],
