@@ -1,22 +1,26 @@
 """Compare the kernels, the layer and the tagger on a GPU with the same on the CPU."""
 
 from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
 
 import numpy as np
 import pytest
 import torch
+from transformers import MPNetConfig, MPNetModel
 
 from discotag import Mention, Scheme, Sentence, TaggingLayer, load
 from discotag.inference.backends import torch_backend
+from discotag.model.config import ModelConfig
+from discotag.model.encoder import speed_up
 from discotag.model.network import Network
 from discotag.prediction.runtimes import TorchRuntime
 from discotag.prediction.tagger import Tagger
-from discotag.training.batching import Loader
+from discotag.training.batching import Loader, pack
 from discotag.training.examples import make_examples
 from discotag.training.losses import Learner, make_terms
 from discotag.training.settings import Settings
 from oracle import SCHEMES, name
-from tiny import tiny_network
+from tiny import tiny_network, tiny_tokenizer
 
 if not torch.cuda.is_available():
     pytest.skip("there is no GPU", allow_module_level=True)
@@ -210,3 +214,49 @@ def test_loss_and_gradients_of_a_training_are_those_on_the_cpu(tmp_path, objecti
         given = [each.grad for each in learner.parameters() if each.grad is not None]
         found.append((loss.detach().cpu(), [each.clone().cpu() for each in given]))
     torch.testing.assert_close(found[1], found[0], rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("half", [False, True], ids=["float32", "bf16"])
+def test_fused_attention_and_packed_rows_have_the_vectors_of_the_plain_encoder(half):
+    """Vectors and gradients of MPNet, each window by itself and several in a row."""
+    config = MPNetConfig(
+        vocab_size=100,
+        hidden_size=128,
+        num_hidden_layers=3,
+        num_attention_heads=2,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        initializer_range=0.1,
+    )
+    torch.manual_seed(1)
+    plain = Network(MPNetModel(config), ModelConfig(Scheme(("ADR",))), tiny_tokenizer())
+    fast = deepcopy(plain).cuda()
+    speed_up(fast.encoder)
+    sentences = [["pain"] * length for length in (60, 33, 20, 9, 7, 2)]
+    encoded = plain.tokenizer.encode(sentences)
+    batch = encoded.batch(np.arange(len(sentences)))
+    alone = {name: torch.from_numpy(each) for name, each in batch.arguments().items()}
+    packed = {name: torch.from_numpy(each) for name, each in pack(batch, encoded.pad_id).items()}
+    there = alone["mask"]
+    weights = torch.randn(*there.shape, 128)
+
+    def finish(network, hidden, batch):
+        found = hidden[batch["windows"], batch["positions"]].float()
+        network.zero_grad()
+        (found * weights.to(found.device))[there].sum().backward()
+        bias = network.encoder.encoder.relative_attention_bias.weight.grad
+        return found.detach().cpu()[there], bias.cpu()
+
+    wanted = finish(plain, plain.encode(alone["input_ids"], alone["attention_mask"]), alone)
+    for given in (alone, packed):
+        placed = {name: each.cuda() for name, each in given.items()}
+        with torch.autocast("cuda", torch.bfloat16, enabled=half):
+            if "owners" in placed:
+                arguments = (placed[name] for name in ("input_ids", "owners", "offsets"))
+                hidden = fast.encode_packed(*arguments)
+            else:
+                hidden = fast.encode(placed["input_ids"], placed["attention_mask"])
+        got = finish(fast, hidden, placed)
+        for one, other in zip(got, wanted, strict=True):
+            error = (one - other).norm() / other.norm()
+            assert error < (0.05 if half else 0.002), float(error)

@@ -13,6 +13,7 @@ from discotag.training.batching import (
     Lesson,
     Loader,
     Packed,
+    fit_rows,
     plan,
     similar_rows,
 )
@@ -58,6 +59,36 @@ def test_windows_of_similar_size_are_together(sizes):
     for rows, width in parts:
         assert width == max(sizes[rows])
         assert min(sizes[rows]) >= SIMILAR * width
+
+
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=40))
+def test_windows_share_rows_without_overlap(sizes):
+    rows, starts = fit_rows(sorted(sizes, reverse=True), max(sizes))
+    taken = np.zeros((len(sizes), max(sizes)), dtype=int)
+    for size, row, start in zip(sorted(sizes, reverse=True), rows, starts, strict=True):
+        assert start + size <= max(sizes)
+        taken[row, start : start + size] += 1
+    assert taken.max() == 1
+    used = taken.sum(1)[: rows.max() + 1]
+    assert used.min() > 0
+    # No two rows could be one: the later one was begun because nothing of it fitted before.
+    assert all(used[:-1] + used[1:] > max(sizes))
+
+
+def test_packed_batches_have_the_same_words():
+    plain = Loader(_examples(23), 6, seed=1)
+    packed = Loader(_examples(23), 6, seed=1, packed=True)
+    for one, other in zip(plain, packed, strict=True):
+        assert "attention_mask" not in other
+        assert len(other["input_ids"]) < len(one["input_ids"])
+        assert torch.equal(one["mask"], other["mask"])
+        found = [each["input_ids"][each["windows"], each["positions"]] for each in (one, other)]
+        assert torch.equal(found[0][one["mask"]], found[1][one["mask"]])
+        # Each window is in one row, with positions from 0 on.
+        for owner in range(len(one["mask"])):
+            row, column = torch.nonzero(other["owners"] == owner, as_tuple=True)
+            assert len(set(row.tolist())) == 1
+            assert torch.equal(other["offsets"][row, column], torch.arange(len(row)))
 
 
 def test_long_sentences_come_first_in_a_batch():

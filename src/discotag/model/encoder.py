@@ -5,12 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from math import prod
 from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, Final
 
 import torch
+from torch import Tensor
 from torch.nn.modules.module import register_module_parameter_registration_hook
 
 from discotag.errors import one_line
@@ -37,6 +39,9 @@ MOST_LISTED: Final = 5
 """The most names of weights in a message."""
 
 POOLER: Final = "pooler"
+
+TAKE_PAIR_MASKS: Final = frozenset({"bert", "electra", "mpnet", "roberta", "xlm-roberta"})
+"""Encoders that are known to take masks of pairs of subwords, and positions."""
 
 HEADS: Final = frozenset(
     {
@@ -141,11 +146,51 @@ def load_encoder(name: str | Path) -> tuple[PreTrainedModel, str | Path]:
 
 
 def speed_up(encoder: PreTrainedModel) -> None:
-    """Replace parts of an encoder by faster ones with the same results; see `deberta`."""
+    """Replace parts of an encoder by faster ones with the same results; see `deberta`, `mpnet`."""
+    # Imported here because they import the encoders of transformers.
     if encoder.config.model_type == "deberta-v2":
-        from discotag.model import deberta  # imported here because it imports transformers' DeBERTa
+        from discotag.model import deberta
 
         deberta.speed_up(encoder)
+    elif encoder.config.model_type == "mpnet":
+        from discotag.model import mpnet
+
+        mpnet.speed_up(encoder)
+
+
+def takes_pair_masks(encoder: PreTrainedModel) -> bool:
+    """Return whether an encoder takes masks that say which subwords attend to which.
+
+    Encoders of other kinds, and of older versions of transformers, may take only masks of padding,
+    (windows, subwords).
+    """
+    known = encoder.config.model_type in TAKE_PAIR_MASKS
+    return known and find_spec("transformers.masking_utils") is not None
+
+
+def pair_mask(allowed: Tensor, kind: torch.dtype) -> Tensor:
+    """Return what is added to the scores of attention: 0 for allowed pairs, -inf for others.
+
+    Args:
+        allowed: Whether a subword attends to another, (windows, 1, 1 or subwords, subwords).
+        kind: The type of the encoder's weights; with autocast, its type is used instead.
+    """
+    zeros = torch.zeros(allowed.shape, dtype=computed_in(allowed, kind), device=allowed.device)
+    return zeros.masked_fill_(~allowed, -torch.inf)
+
+
+def computed_in(values: Tensor, kind: torch.dtype) -> torch.dtype:
+    """Return the type of numbers that layers of a type compute in, which autocast may change."""
+    device = values.device.type
+    return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else kind
+
+
+def first_position(encoder: PreTrainedModel) -> int:
+    """Return the position of the first subword; RoBERTa and similar encoders do not begin at 0."""
+    for name, module in encoder.named_modules():
+        if name.endswith("position_embeddings") and isinstance(module, torch.nn.Embedding):
+            return 0 if module.padding_idx is None else module.padding_idx + 1
+    return 0
 
 
 def _check_config(data: Any, source: str | Path) -> None:

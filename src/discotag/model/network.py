@@ -12,7 +12,15 @@ from torch import Tensor, nn
 from discotag.errors import one_line
 from discotag.model.candidates import Bag
 from discotag.model.config import LEAST_WINDOW, ConfigError, ModelConfig
-from discotag.model.encoder import build_encoder, check_names, count_weights, load_encoder
+from discotag.model.encoder import (
+    build_encoder,
+    check_names,
+    count_weights,
+    first_position,
+    load_encoder,
+    pair_mask,
+    takes_pair_masks,
+)
 from discotag.model.files import (
     CONFIG,
     ONNX_SCORER,
@@ -53,6 +61,7 @@ class Network(nn.Module):
         tokenizer: The tokenizer, from words to subwords.
         layer: The tagging layer, from scores to mentions and losses.
         scorer: The mention scorer, or None.
+        packs: Whether several windows can be encoded in one row, by `encode_packed`.
     """
 
     def __init__(self, encoder: PreTrainedModel, config: ModelConfig, tokenizer: str) -> None:
@@ -67,6 +76,8 @@ class Network(nn.Module):
         embeddings = getattr(encoder.get_input_embeddings(), "num_embeddings", None)
         self.tokenizer.fit_encoder(embeddings, encoder.config.pad_token_id)
         self.encoder = encoder
+        self.packs = takes_pair_masks(encoder)
+        self._first_position = first_position(encoder)
         self.dropout = nn.Dropout(config.dropout)
         self.linear = nn.Linear(encoder.config.hidden_size, len(config.scheme.tags))
         self.layer = TaggingLayer(config.scheme, arc_weights=config.arc_weights)
@@ -99,7 +110,30 @@ class Network(nn.Module):
 
     def encode(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Return the encoder's vectors of all subwords, (windows, subwords, size)."""
+        if attention_mask.is_cuda and self.packs:
+            # With the given mask, transformers looks for padding, and the host waits for the GPU.
+            attention_mask = pair_mask(attention_mask.bool()[:, None, None], self.encoder.dtype)
         found = self.encoder(input_ids=input_ids, attention_mask=attention_mask)
+        hidden: Tensor = found.last_hidden_state
+        return hidden
+
+    def encode_packed(self, input_ids: Tensor, owners: Tensor, positions: Tensor) -> Tensor:
+        """Return the encoder's vectors of rows of several windows each, (rows, subwords, size).
+
+        They are the vectors that the windows have by themselves. Only for networks with `packs`.
+
+        Args:
+            input_ids: (rows, subwords).
+            owners: The number of the window of each subword, (rows, subwords); padding has another
+                number.
+            positions: The position of each subword in its window, (rows, subwords).
+        """
+        same = owners[:, None, :, None] == owners[:, None, None, :]
+        found = self.encoder(
+            input_ids=input_ids,
+            attention_mask=pair_mask(same, self.encoder.dtype),
+            position_ids=positions + self._first_position,
+        )
         hidden: Tensor = found.last_hidden_state
         return hidden
 
@@ -228,12 +262,7 @@ def _fitted(config: ModelConfig, encoder: PreTrainedModel) -> ModelConfig:
     most = getattr(encoder.config, "max_position_embeddings", None)
     if not isinstance(most, int) or not 0 < most < ANY_LENGTH:
         return config
-    # RoBERTa and similar encoders number positions from the padding index + 1.
-    for name, module in encoder.named_modules():
-        if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
-            if module.padding_idx is not None:
-                most -= module.padding_idx + 1
-            break
+    most -= first_position(encoder)
     if config.window <= most:
         return config
     try:

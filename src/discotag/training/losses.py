@@ -307,15 +307,22 @@ class Learner(nn.Module):
     def forward(
         self,
         input_ids: Tensor,
-        attention_mask: Tensor,
         windows: Tensor,
         positions: Tensor,
         mask: Tensor,
         divisor: float,
+        attention_mask: Tensor | None = None,
+        owners: Tensor | None = None,
+        offsets: Tensor | None = None,
         **batch: Any,
     ) -> dict[str, Tensor]:
         """Return the loss of a batch that `Batches` made, under the key the trainer looks for."""
-        hidden = encode_in_groups(self.network.encode, input_ids, attention_mask)
+        if attention_mask is not None:
+            hidden = encode_in_groups(self.network.encode, input_ids, attention_mask)
+        else:
+            assert owners is not None
+            assert offsets is not None
+            hidden = self.network.encode_packed(input_ids, owners, offsets)
         # The gradient of `index_select` is one sum; that of indexing sorts the indices first.
         places = windows * hidden.shape[1] + positions
         vectors = hidden.flatten(0, 1).index_select(0, places.flatten()).view(*mask.shape, -1)

@@ -127,13 +127,15 @@ def make_trainer(
         InputError: There are too few sentences for the number of processes.
     """
     arguments = _arguments(settings, seed, folder, resumable)
+    on_gpu = arguments.device.type == "cuda"
     loader = Loader(
         examples,
         settings.batch_size,
         seed,
         rank=arguments.process_index,
         world=arguments.world_size,
-        pin=arguments.device.type == "cuda",
+        pin=on_gpu,
+        packed=on_gpu and network.packs,
     )
     if len(examples) < arguments.world_size * len(loader):
         raise InputError(

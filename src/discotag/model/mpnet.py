@@ -1,0 +1,115 @@
+"""Faster attention for MPNet.
+
+Hugging Face's attention computes the relative position of each pair of subwords on the host and
+copies it to the GPU in every call, which makes the host wait for all queued work. It also copies
+the bias of positions for each sentence of the batch, and writes the probabilities of attention to
+memory, in single precision. This attention keeps the positions on the device, adds the bias and the
+mask once for all layers, and uses PyTorch's fused attention. The results are the same up to
+rounding.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from functools import lru_cache
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from transformers import PreTrainedModel
+from transformers.modeling_outputs import BaseModelOutput
+from transformers.models.mpnet.modeling_mpnet import MPNetEncoder, MPNetSelfAttention
+
+from discotag.model.encoder import computed_in
+
+
+def speed_up(encoder: PreTrainedModel) -> None:
+    """Replace the attention of an MPNet encoder by the faster one; its weights do not change."""
+    for module in encoder.modules():
+        if type(module) is MPNetSelfAttention:
+            module.__class__ = _Attention
+        elif type(module) is MPNetEncoder:
+            module.__class__ = _Encoder
+
+
+class _Encoder(MPNetEncoder):
+    """Layers that get the bias of positions and the mask as one tensor."""
+
+    def forward(
+        self,
+        hidden_states: Tensor,
+        attention_mask: Tensor | None = None,
+        output_attentions: bool = False,
+        output_hidden_states: bool = False,
+        return_dict: bool = False,
+        **named: Any,
+    ) -> Any:
+        """Return the vectors of the last layer; the arguments are Hugging Face's."""
+        if output_attentions or output_hidden_states or not return_dict:
+            return super().forward(
+                hidden_states,
+                attention_mask,
+                output_attentions,
+                output_hidden_states,
+                return_dict,
+                **named,
+            )
+        bias = self.compute_position_bias(hidden_states)
+        if attention_mask is not None:
+            bias = bias + attention_mask
+        bias = bias.to(computed_in(hidden_states, hidden_states.dtype))
+        # Not all of PyTorch's fused kernels have a gradient for the bias.
+        trained = [SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
+        with sdpa_kernel(trained) if bias.requires_grad else nullcontext():
+            for layer in self.layer:
+                hidden_states = layer(hidden_states, None, bias)[0]
+        return BaseModelOutput(last_hidden_state=hidden_states)  # type: ignore[arg-type]
+
+    def compute_position_bias(self, x: Tensor, *_: Any, **__: Any) -> Tensor:
+        """Return the bias of positions, (1, heads, subwords, subwords), for all sentences."""
+        bias: Tensor = self.relative_attention_bias(_buckets(x.shape[1], x.device))
+        return bias.permute(2, 0, 1)[None]
+
+
+class _Attention(MPNetSelfAttention):
+    """Attention by PyTorch's fused kernels: softmax(q·k / sqrt(size) + bias) · v."""
+
+    def forward(
+        self,
+        hidden_states: Tensor,
+        attention_mask: Tensor | None = None,
+        position_bias: Tensor | None = None,
+        output_attentions: bool = False,
+        **named: Any,
+    ) -> Any:
+        """Return the vectors, (batch, subwords, size); the arguments are Hugging Face's."""
+        if output_attentions or attention_mask is not None:
+            return super().forward(  # type: ignore[no-untyped-call]
+                hidden_states, attention_mask, position_bias, output_attentions, **named
+            )
+        query, key, value = (
+            each(hidden_states)
+            .unflatten(-1, (self.num_attention_heads, self.attention_head_size))
+            .transpose(1, 2)
+            for each in (self.q, self.k, self.v)
+        )
+        found = functional.scaled_dot_product_attention(
+            query,
+            key,
+            value,
+            attn_mask=position_bias,
+            dropout_p=self.dropout.p if self.training else 0.0,
+        )
+        return (self.o(found.transpose(1, 2).flatten(2)),)
+
+
+@lru_cache(maxsize=1024)
+def _buckets(length: int, device: torch.device) -> Tensor:
+    """Return the bucket of the distance of each pair of subwords, (subwords, subwords)."""
+    places = torch.arange(length)
+    found: Tensor = MPNetEncoder.relative_position_bucket(places - places[:, None])  # type: ignore[no-untyped-call]
+    # The result is cached, so it must be usable outside inference mode too.
+    with torch.inference_mode(False):
+        return found.clone().to(device)

@@ -1,0 +1,104 @@
+"""Compare the faster attention with Hugging Face's."""
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from discotag.model.encoder import pair_mask, speed_up  # noqa: E402
+
+
+def _encoder(dropout: float = 0.0) -> Any:
+    config = transformers.MPNetConfig(
+        vocab_size=20,
+        hidden_size=24,
+        num_hidden_layers=2,
+        num_attention_heads=3,
+        intermediate_size=32,
+        max_position_embeddings=300,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=dropout,
+    )
+    torch.manual_seed(0)
+    encoder = transformers.MPNetModel(config, add_pooling_layer=False).eval()
+    for each in encoder.parameters():
+        torch.nn.init.normal_(each, std=0.3)
+    return encoder
+
+
+def _both() -> tuple[Any, Any]:
+    plain = _encoder()
+    fast = deepcopy(plain)
+    speed_up(fast)
+    attention = [each.encoder.layer[0].attention.attn for each in (plain, fast)]
+    assert type(attention[0]) is not type(attention[1])
+    return plain, fast
+
+
+def _inputs(lengths: list[int]) -> tuple[Any, Any]:
+    mask = (torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]).long()
+    return torch.randint(2, 20, mask.shape).where(mask > 0, 1), mask
+
+
+# Distances of more than 128 subwords share a bucket.
+@pytest.mark.parametrize("lengths", [[1], [2, 1], [7, 3, 5], [250, 12]], ids=str)
+def test_same_vectors_and_gradients(lengths: list[int]) -> None:
+    plain, fast = _both()
+    ids, mask = _inputs(lengths)
+    found = [each(input_ids=ids, attention_mask=mask).last_hidden_state for each in (plain, fast)]
+    there = mask > 0
+    torch.testing.assert_close(found[1][there], found[0][there], rtol=1e-4, atol=1e-5)
+    with torch.no_grad():  # by another kernel
+        again = fast(input_ids=ids, attention_mask=mask).last_hidden_state
+    torch.testing.assert_close(again[there], found[0][there], rtol=1e-4, atol=1e-5)
+    weights = torch.randn(found[0].shape) * mask[..., None]
+    for each in found:
+        (each * weights).sum().backward()
+    for (name, wanted), got in zip(plain.named_parameters(), fast.named_parameters(), strict=True):
+        torch.testing.assert_close(got[1].grad, wanted.grad, rtol=1e-3, atol=1e-3, msg=name)
+    assert fast.encoder.relative_attention_bias.weight.grad.abs().max() > 0.01 or lengths == [1]
+
+
+def test_masks_of_pairs_are_added() -> None:
+    plain, fast = _both()
+    ids, _ = _inputs([8, 8])
+    allowed = (torch.rand(2, 1, 8, 8) > 0.5) | torch.eye(8, dtype=torch.bool)
+    mask = pair_mask(allowed, torch.float32)
+    found = [each(input_ids=ids, attention_mask=mask).last_hidden_state for each in (plain, fast)]
+    torch.testing.assert_close(found[1], found[0], rtol=1e-4, atol=1e-5)
+    open_to_all = plain(input_ids=ids).last_hidden_state
+    assert not torch.allclose(found[0], open_to_all, atol=1e-2)
+
+
+def test_dropout_in_training() -> None:
+    """Without dropout, training and evaluation agree; with it, they differ."""
+    ids, mask = _inputs([7, 3])
+    for rate, same in ((0.0, True), (0.5, False)):
+        encoder = _encoder(rate)
+        speed_up(encoder)
+        found = [
+            each(input_ids=ids, attention_mask=mask).last_hidden_state
+            for each in (encoder.eval(), encoder.train())
+        ]
+        assert torch.allclose(*found, atol=1e-5) == same
+
+
+def test_weights_keep_their_names() -> None:
+    plain, fast = _both()
+    assert list(fast.state_dict()) == list(plain.state_dict())
+
+
+def test_more_can_still_be_asked_for() -> None:
+    """All layers and the probabilities of attention are what they were."""
+    plain, fast = _both()
+    ids, mask = _inputs([6, 4])
+    for name in ("attentions", "hidden_states"):
+        wanted, got = (
+            each(input_ids=ids, attention_mask=mask, **{f"output_{name}": True})[name]
+            for each in (plain, fast)
+        )
+        for one, other in zip(wanted, got, strict=True):
+            torch.testing.assert_close(other, one)
