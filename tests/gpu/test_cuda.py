@@ -229,9 +229,12 @@ def test_fused_attention_and_packed_rows_have_the_vectors_of_the_plain_encoder(h
         initializer_range=0.1,
     )
     torch.manual_seed(1)
-    plain = Network(MPNetModel(config), ModelConfig(Scheme(("ADR",))), tiny_tokenizer())
-    fast = deepcopy(plain).cuda()
-    speed_up(fast.encoder)
+    encoder = MPNetModel(config)
+    plain, fast = (
+        Network(each, ModelConfig(Scheme(("ADR",))), tiny_tokenizer())
+        for each in (encoder, deepcopy(encoder))
+    )
+    speed_up(fast.cuda().encoder)
     sentences = [["pain"] * length for length in (60, 33, 20, 9, 7, 2)]
     encoded = plain.tokenizer.encode(sentences)
     batch = encoded.batch(np.arange(len(sentences)))
