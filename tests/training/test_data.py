@@ -4,8 +4,15 @@ import math
 import pytest
 
 from discotag import Mention, Scheme, Sentence
-from discotag.errors import DiscotagError
-from discotag.training.data import balanced, find_labels, fitting, read_sentences, write_left_out
+from discotag.errors import DiscotagError, InputError
+from discotag.training.data import (
+    MOST_WORDS,
+    balanced,
+    find_labels,
+    fitting,
+    read_sentences,
+    write_left_out,
+)
 from discotag.training.preparation import choose
 from discotag.training.settings import Settings
 from learnable import CROSSED, SENTENCES, sentence, write_jsonl
@@ -27,6 +34,16 @@ def test_sentences_that_do_not_fit_are_left_out_with_reasons(tmp_path):
         "fragments": [[0, 1], [4, 5]],
         "text": "pain in",
     }
+
+
+def test_sentences_that_are_too_long_for_the_memory_are_left_out():
+    mention = [Mention("ADR", [(0, 1)])]
+    longest, longer = (Sentence(["pain"] * n, mention) for n in (MOST_WORDS, MOST_WORDS + 1))
+    kept, left_out = fitting([longest, longer], Scheme(("ADR",)))
+    assert kept == [longest]
+    assert [each.reasons for each in left_out] == [("too_long",)]
+    with pytest.raises(InputError, match="more than 5,000 words.*split them"):
+        choose([longer], Settings())
 
 
 def test_bio_leaves_out_what_is_discontinuous():

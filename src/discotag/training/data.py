@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from discotag.errors import InputError
 from discotag.lexicon import Lexicon
 from discotag.mentions import Mention, Sentence
 from discotag.scheme import Scheme
+
+MOST_WORDS: Final = 5000
+"""Longer sentences are not trained on: all their windows would have to be in memory at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +26,8 @@ class LeftOut:
     Attributes:
         number: Its position in the training data, from 0.
         sentence: The sentence.
-        reasons: Why its mentions do not fit the scheme; see `discotag.scheme.REASONS`.
+        reasons: Why its mentions do not fit the scheme, see `discotag.scheme.REASONS`; or
+            `no_words`, or `too_long`.
     """
 
     number: int
@@ -96,7 +100,10 @@ def find_labels(sentences: Iterable[Sentence]) -> tuple[str, ...]:
 
 
 def fitting(sentences: Sequence[Sentence], scheme: Scheme) -> tuple[list[Sentence], list[LeftOut]]:
-    """Return the sentences that the scheme can represent, and those that it cannot.
+    """Return the sentences to learn from, and those that are left out.
+
+    Sentences are left out if the scheme cannot represent them, if they have no words, or if they
+    have more than `MOST_WORDS`.
 
     Example:
         >>> words = "sore feet and toes".split()
@@ -107,10 +114,11 @@ def fitting(sentences: Sequence[Sentence], scheme: Scheme) -> tuple[list[Sentenc
     """
     kept, left_out = [], []
     for number, sentence in enumerate(sentences):
-        if not sentence.words:
-            left_out.append(LeftOut(number, sentence, ("no_words",)))
+        length = len(sentence.words)
+        if not 0 < length <= MOST_WORDS:
+            left_out.append(LeftOut(number, sentence, ("too_long" if length else "no_words",)))
             continue
-        problems = scheme.problems(len(sentence.words), sentence.mentions)
+        problems = scheme.problems(length, sentence.mentions)
         if problems:
             reasons = tuple(dict.fromkeys(problem.reason for problem in problems))
             left_out.append(LeftOut(number, sentence, reasons))

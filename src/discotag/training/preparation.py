@@ -12,6 +12,7 @@ from discotag.scheme import Scheme
 from discotag.training.augment import augment
 from discotag.training.batching import Lesson
 from discotag.training.data import (
+    MOST_WORDS,
     LeftOut,
     balanced,
     find_labels,
@@ -32,7 +33,7 @@ class Chosen:
     Attributes:
         scheme: The scheme, with the labels of the sentences.
         train: The sentences.
-        left_out: Sentences that do not fit the scheme.
+        left_out: Sentences that are not trained on, because they do not fit or are too long.
         augmented: The number of sentences that augmentation has added.
     """
 
@@ -112,6 +113,11 @@ def choose(
         scheme = settings.scheme(labels)
     kept, left_out = fitting(sentences, scheme)
     if not any(each.mentions for each in kept):
+        if any("too_long" in each.reasons for each in left_out):
+            raise InputError(
+                f"no sentence with a mention fits: some have more than {MOST_WORDS:,} words, which "
+                "is too long to train on; split them into sentences"
+            )
         raise InputError("no sentence with a mention fits the scheme; use more slots")
     kept = balanced(kept, settings.without_mentions, settings.seed)
     new: list[Sentence] = []
