@@ -1,9 +1,9 @@
 """Faster attention for MPNet.
 
 Some versions of Hugging Face's encoder compute the relative positions of subwords on the host in
-every call; copying them to the GPU makes the host wait for all queued work. Each call also copies
-the bias of positions for each sentence of the batch. Here the positions stay on the device, and the
-bias and the mask are added once for all layers.
+every call; copying them to the GPU makes the host wait for all queued work, and so does the search
+for padding. Each call also copies the bias of positions for each sentence of the batch. Here the
+positions stay on the device, and the bias and the mask are added once for all layers.
 
 In training, attention is PyTorch's fused one, which does not keep the probabilities of all layers
 in memory. Prediction keeps Hugging Face's, because the fused one is slower for many short
@@ -23,18 +23,36 @@ from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from transformers import PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
-from transformers.models.mpnet.modeling_mpnet import MPNetEncoder, MPNetSelfAttention
+from transformers.models.mpnet.modeling_mpnet import (
+    MPNetEncoder,
+    MPNetModel,
+    MPNetSelfAttention,
+)
 
-from discotag.model.encoder import computed_in
+from discotag.model.encoder import computed_in, pair_mask, takes_pair_masks
 
 
 def speed_up(encoder: PreTrainedModel) -> None:
     """Replace the attention of an MPNet encoder by the faster one; its weights do not change."""
     for module in encoder.modules():
-        if type(module) is MPNetSelfAttention:
+        if type(module) is MPNetModel and takes_pair_masks(encoder):
+            module.__class__ = _Model
+        elif type(module) is MPNetSelfAttention:
             module.__class__ = _Attention
         elif type(module) is MPNetEncoder:
             module.__class__ = _Encoder
+
+
+class _Model(MPNetModel):  # type: ignore[no-untyped-call]
+    """An encoder that does not look whether there is padding: the host would wait for the GPU."""
+
+    def forward(
+        self, input_ids: Tensor | None = None, attention_mask: Tensor | None = None, **named: Any
+    ) -> Any:
+        """Return the vectors; the arguments are Hugging Face's."""
+        if attention_mask is not None and attention_mask.dim() == 2:
+            attention_mask = pair_mask(attention_mask.bool()[:, None, None], self.dtype)
+        return super().forward(input_ids, attention_mask, **named)
 
 
 class _Encoder(MPNetEncoder):

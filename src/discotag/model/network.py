@@ -110,9 +110,6 @@ class Network(nn.Module):
 
     def encode(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Return the encoder's vectors of all subwords, (windows, subwords, size)."""
-        if attention_mask.is_cuda and self.packs:
-            # With the given mask, transformers looks for padding, and the host waits for the GPU.
-            attention_mask = pair_mask(attention_mask.bool()[:, None, None], self.encoder.dtype)
         found = self.encoder(input_ids=input_ids, attention_mask=attention_mask)
         hidden: Tensor = found.last_hidden_state
         return hidden
