@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 from transformers import (
     BertConfig,
     BertModel,
@@ -45,9 +45,10 @@ from transformers import (
 
 from discotag import Sentence
 from discotag.model.config import ModelConfig
+from discotag.model.encoder import speed_up
 from discotag.model.files import BUNDLED
 from discotag.model.network import Network
-from discotag.training.batching import encode_in_groups
+from discotag.training.batching import encode_batch
 from discotag.training.data import read_sentences
 from discotag.training.examples import make_examples
 from discotag.training.preparation import choose
@@ -93,35 +94,27 @@ class EncoderAlone:
     """The least that a step of training can be: one pass of the encoder, without tags and a loss.
 
     Args:
-        encoder: The encoder; a copy of it is trained.
+        network: A network whose encoder is trained.
         trainer: The trainer whose batches and precision are used.
     """
 
-    def __init__(self, encoder: PreTrainedModel, trainer: TaggerTrainer) -> None:
+    def __init__(self, network: Network, trainer: TaggerTrainer) -> None:
         arguments = trainer.args
         self.device = arguments.device
-        self.encoder = copy.deepcopy(encoder).to(self.device).train()
+        self.network = network.to(self.device).train()
         self.norm = arguments.max_grad_norm
         self.bf16 = arguments.bf16
-        self.optimizer = torch.optim.AdamW(self.encoder.parameters(), lr=1e-6, fused=True)
-        self.batches: list[tuple[Tensor, Tensor]] = [
-            (batch["input_ids"].to(self.device), batch["attention_mask"].to(self.device))
-            for batch in trainer.loader
-        ]
-
-    def encode(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Return the vectors of all subwords."""
-        found = self.encoder(input_ids=input_ids, attention_mask=attention_mask)
-        hidden: Tensor = found.last_hidden_state
-        return hidden
+        self.parameters = list(network.encoder.parameters())
+        self.optimizer = torch.optim.AdamW(self.parameters, lr=1e-6, fused=True)
+        self.batches: list[dict[str, Any]] = [batch.to(self.device) for batch in trainer.loader]
 
     def epoch(self) -> None:
         """Train on all batches once, with one pass for each."""
-        for input_ids, attention_mask in self.batches:
+        for batch in self.batches:
             with torch.autocast(self.device.type, torch.bfloat16, enabled=self.bf16):
-                found = encode_in_groups(self.encode, input_ids, attention_mask)
+                found = encode_batch(self.network, batch)
             found.float().square().mean().backward()
-            nn.utils.clip_grad_norm_(self.encoder.parameters(), self.norm)
+            nn.utils.clip_grad_norm_(self.parameters, self.norm)
             self.optimizer.step()
             self.optimizer.zero_grad()
 
@@ -189,7 +182,11 @@ def measure(
     chosen = choose(sentences, settings)
     tokenizer = (BUNDLED / "tokenizer.json").read_text("utf-8")
     config = ModelConfig(chosen.scheme, mention_scorer=settings.mention_scorer)
-    network = Network(make_encoder(size), config, tokenizer)
+    encoder = make_encoder(size)
+    speed_up(encoder)
+    network, other = (
+        Network(each, config, tokenizer) for each in (encoder, copy.deepcopy(encoder))
+    )
     examples = make_examples(network, chosen.train, settings)
     with tempfile.TemporaryDirectory() as folder:
         trainer = make_trainer(
@@ -204,7 +201,7 @@ def measure(
         )
         network.layer.check = False  # as `fit` does it
         profile = cProfile.Profile() if given.profile else None
-        stopwatch = Stopwatch(EncoderAlone(network.encoder, trainer), profile)
+        stopwatch = Stopwatch(EncoderAlone(other, trainer), profile)
         trainer.add_callback(stopwatch)
         trainer.train()
         if profile is not None:

@@ -14,6 +14,7 @@ from torch.utils.data import DataLoader, Dataset, Sampler
 
 from discotag.inference.gold import Gold, GoldTable
 from discotag.mentions import Mention
+from discotag.model.network import Network
 from discotag.model.tokenizer import Batch, EncodedSentences, ranges
 
 Indices = npt.NDArray[np.int64]
@@ -298,6 +299,13 @@ def fit_rows(sizes: Sequence[int], width: int) -> tuple[Indices, Indices]:
         starts.append(filled[row])
         filled[row] += size
     return np.array(rows), np.array(starts)
+
+
+def encode_batch(network: Network, batch: Mapping[str, Tensor]) -> Tensor:
+    """Return the encoder's vectors of all subwords of a batch that `Batches` made."""
+    if "owners" in batch:
+        return network.encode_packed(batch["input_ids"], batch["owners"], batch["offsets"])
+    return encode_in_groups(network.encode, batch["input_ids"], batch["attention_mask"])
 
 
 def encode_in_groups(

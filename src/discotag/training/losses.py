@@ -32,7 +32,7 @@ from discotag.model.candidates import tabulate
 from discotag.model.network import Network
 from discotag.model.objectives import Objective
 from discotag.prediction.decoding import read_batch
-from discotag.training.batching import encode_in_groups
+from discotag.training.batching import encode_batch
 from discotag.training.settings import Settings
 
 Numbers = npt.NDArray[Any]
@@ -306,23 +306,14 @@ class Learner(nn.Module):
 
     def forward(
         self,
-        input_ids: Tensor,
         windows: Tensor,
         positions: Tensor,
         mask: Tensor,
         divisor: float,
-        attention_mask: Tensor | None = None,
-        owners: Tensor | None = None,
-        offsets: Tensor | None = None,
         **batch: Any,
     ) -> dict[str, Tensor]:
         """Return the loss of a batch that `Batches` made, under the key the trainer looks for."""
-        if attention_mask is not None:
-            hidden = encode_in_groups(self.network.encode, input_ids, attention_mask)
-        else:
-            assert owners is not None
-            assert offsets is not None
-            hidden = self.network.encode_packed(input_ids, owners, offsets)
+        hidden = encode_batch(self.network, batch)
         # The gradient of `index_select` is one sum; that of indexing sorts the indices first.
         places = windows * hidden.shape[1] + positions
         vectors = hidden.flatten(0, 1).index_select(0, places.flatten()).view(*mask.shape, -1)
