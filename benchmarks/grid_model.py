@@ -36,7 +36,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from discotag import Mention, Scheme, Sentence
 from discotag.evaluation import score
 from discotag.model.config import ModelConfig
-from discotag.model.encoder import speed_up
+from discotag.model.encoder import speed_up, trainable_attention
 from discotag.model.network import Network
 from discotag.model.tokenizer import EncodedSentences, WordTokenizer
 from discotag.training.batching import Packed, plan
@@ -546,7 +546,8 @@ def fit_grid(
     losses = []
     start = time.perf_counter()
     for epoch in range(epochs):
-        loss = train_epoch(model, encoded, cells, optimizer, schedule, batch_size, seed, epoch)
+        with trainable_attention():
+            loss = train_epoch(model, encoded, cells, optimizer, schedule, batch_size, seed, epoch)
         losses.append(loss)
         figures = to_dict(score(dev, predict(model, tokenizer, dev, labels)))
         print(f"epoch {epoch + 1}: loss {loss:.5f}, F1 {100 * figures['all']['f1']:.2f}")

@@ -45,7 +45,7 @@ from transformers import (
 
 from discotag import Sentence
 from discotag.model.config import ModelConfig
-from discotag.model.encoder import speed_up
+from discotag.model.encoder import speed_up, trainable_attention
 from discotag.model.files import BUNDLED
 from discotag.model.network import Network
 from discotag.training.batching import encode_batch
@@ -203,7 +203,8 @@ def measure(
         profile = cProfile.Profile() if given.profile else None
         stopwatch = Stopwatch(EncoderAlone(other, trainer), profile)
         trainer.add_callback(stopwatch)
-        trainer.train()
+        with trainable_attention():  # as in `fit`
+            trainer.train()
         if profile is not None:
             pstats.Stats(profile).sort_stats("tottime").print_stats(45)
     return stopwatch, settings

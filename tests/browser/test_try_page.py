@@ -238,7 +238,7 @@ def test_the_slider_hides_mentions_without_a_call(opened):
 def test_alternatives(opened):
     page = opened(typed=f"I took it at night. {SHARED}")
     page.locator("#alternatives").check()
-    page.locator(".readings").first.wait_for()
+    page.locator(".readings", has_text="no mention").wait_for()  # it is drawn in several steps
     assert page.locator(".readings").count() == 2
     assert "no mention" in page.locator(".readings").first.inner_text()
     first = page.locator(".readings").nth(1)

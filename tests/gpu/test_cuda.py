@@ -6,19 +6,20 @@ from copy import deepcopy
 import numpy as np
 import pytest
 import torch
-from transformers import MPNetConfig, MPNetModel
+import transformers
 
 from discotag import Mention, Scheme, Sentence, TaggingLayer, load
 from discotag.inference.backends import torch_backend
 from discotag.model.config import ModelConfig
-from discotag.model.encoder import speed_up
+from discotag.model.encoder import speed_up, trainable_attention
 from discotag.model.network import Network
 from discotag.prediction.runtimes import TorchRuntime
 from discotag.prediction.tagger import Tagger
-from discotag.training.batching import Loader, pack
+from discotag.training.batching import Loader, encode_batch, in_shared_rows
 from discotag.training.examples import make_examples
 from discotag.training.losses import Learner, make_terms
 from discotag.training.settings import Settings
+from discotag.training.trainer import make_trainer
 from oracle import SCHEMES, name
 from tiny import tiny_network, tiny_tokenizer
 
@@ -217,10 +218,11 @@ def test_loss_and_gradients_of_a_training_are_those_on_the_cpu(tmp_path, objecti
 
 
 @pytest.mark.parametrize("half", [False, True], ids=["float32", "bf16"])
-def test_fused_attention_and_packed_rows_have_the_vectors_of_the_plain_encoder(half):
-    """Vectors and gradients of MPNet, each window by itself and several in a row."""
-    config = MPNetConfig(
-        vocab_size=100,
+@pytest.mark.parametrize("kind", ["Bert", "MPNet", "Roberta"])
+def test_windows_have_the_vectors_of_the_plain_encoder(kind, half):
+    """Vectors and gradients, each window by itself and several in a row."""
+    config = getattr(transformers, f"{kind}Config")(
+        vocab_size=300,
         hidden_size=128,
         num_hidden_layers=3,
         num_attention_heads=2,
@@ -229,17 +231,19 @@ def test_fused_attention_and_packed_rows_have_the_vectors_of_the_plain_encoder(h
         initializer_range=0.1,
     )
     torch.manual_seed(1)
-    encoder = MPNetModel(config)
+    encoder = getattr(transformers, f"{kind}Model")(config)
     plain, fast = (
         Network(each, ModelConfig(Scheme(("ADR",))), tiny_tokenizer())
         for each in (encoder, deepcopy(encoder))
     )
     speed_up(fast.cuda().encoder)
-    sentences = [["pain"] * length for length in (60, 33, 20, 9, 7, 2)]
+    words = "the pain in my arms and shoulders was bad".split()
+    sentences = [[words[n * n % 7] for n in range(k, 2 * k)] for k in (60, 33, 20, 9, 7, 2)]
     encoded = plain.tokenizer.encode(sentences)
     batch = encoded.batch(np.arange(len(sentences)))
     alone = {name: torch.from_numpy(each) for name, each in batch.arguments().items()}
-    packed = {name: torch.from_numpy(each) for name, each in pack(batch, encoded.pad_id).items()}
+    shared = in_shared_rows(batch, encoded.pad_id)
+    together = {name: torch.from_numpy(each) for name, each in shared.items()}
     there = alone["mask"]
     weights = torch.randn(*there.shape, 128)
 
@@ -247,19 +251,26 @@ def test_fused_attention_and_packed_rows_have_the_vectors_of_the_plain_encoder(h
         found = hidden[batch["windows"], batch["positions"]].float()
         network.zero_grad()
         (found * weights.to(found.device))[there].sum().backward()
-        bias = network.encoder.encoder.relative_attention_bias.weight.grad
-        return found.detach().cpu()[there], bias.cpu()
+        last = [each.grad.cpu() for each in network.encoder.parameters() if each.grad is not None]
+        return found.detach().cpu()[there], last[-1], last[0]
 
     wanted = finish(plain, plain.encode(alone["input_ids"], alone["attention_mask"]), alone)
-    for given in (alone, packed):
+    for given in (alone, together):
         placed = {name: each.cuda() for name, each in given.items()}
-        with torch.autocast("cuda", torch.bfloat16, enabled=half):
-            if "owners" in placed:
-                arguments = (placed[name] for name in ("input_ids", "owners", "offsets"))
-                hidden = fast.encode_packed(*arguments)
-            else:
-                hidden = fast.encode(placed["input_ids"], placed["attention_mask"])
-        got = finish(fast, hidden, placed)
+        with trainable_attention(), torch.autocast("cuda", torch.bfloat16, enabled=half):
+            got = finish(fast, encode_batch(fast, placed), placed)
         for one, other in zip(got, wanted, strict=True):
             error = (one - other).norm() / other.norm()
             assert error < (0.05 if half else 0.002), float(error)
+
+
+def test_sentences_share_rows_in_a_training(tmp_path):
+    settings = Settings()
+    network = tiny_network(tmp_path / "encoder", settings.scheme(("ADR",)))
+    sentences = [Sentence("pain in my arms too".split(), PAIN), Sentence(["pain"])]
+    examples = make_examples(network, sentences, settings)
+    trainer = make_trainer(
+        network, examples, sentences, settings, 1, folder=tmp_path, resumable=False
+    )
+    (batch,) = trainer.loader
+    assert "owners" in batch

@@ -66,8 +66,8 @@ def test_dropout_in_training() -> None:
         encoder = _encoder(attention_probs_dropout_prob=rate, hidden_dropout_prob=0.0)
         speed_up(encoder)
         found = [
-            each(input_ids=ids, attention_mask=mask).last_hidden_state
-            for each in (encoder.eval(), encoder.train())
+            encoder.train(training)(input_ids=ids, attention_mask=mask).last_hidden_state
+            for training in (False, True)
         ]
         assert torch.allclose(*found, atol=1e-5) == same
 

@@ -1,6 +1,8 @@
 """Compare the faster attention with Hugging Face's."""
 
+import json
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
+from discotag.model import mpnet  # noqa: E402
 from discotag.model.encoder import pair_mask, speed_up  # noqa: E402
 
 
@@ -73,6 +76,33 @@ def test_masks_of_pairs_are_added() -> None:
     assert not torch.allclose(found[0], open_to_all, atol=1e-2)
 
 
+def test_attention_is_fused_only_for_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    real = torch.nn.functional.scaled_dot_product_attention
+
+    def attend(*given: Any, **named: Any) -> Any:
+        calls.append(named)
+        return real(*given, **named)
+
+    monkeypatch.setattr(torch.nn.functional, "scaled_dot_product_attention", attend)
+    _, fast = _both()
+    ids, mask = _inputs([7, 3])
+    with torch.no_grad():
+        fast(input_ids=ids, attention_mask=mask)
+    assert not calls
+    fast(input_ids=ids, attention_mask=mask)
+    assert len(calls) == len(fast.encoder.layer)
+
+
+def test_positions_that_were_cached_in_prediction_can_be_trained() -> None:
+    mpnet._cached_buckets.cache_clear()
+    _, fast = _both()
+    ids, mask = _inputs([7, 3])
+    with torch.inference_mode():
+        fast(input_ids=ids, attention_mask=mask)
+    fast(input_ids=ids, attention_mask=mask).last_hidden_state.sum().backward()
+
+
 def test_dropout_in_training() -> None:
     """Without dropout, training and evaluation agree; with it, they differ."""
     ids, mask = _inputs([7, 3])
@@ -80,15 +110,20 @@ def test_dropout_in_training() -> None:
         encoder = _encoder(rate)
         speed_up(encoder)
         found = [
-            each(input_ids=ids, attention_mask=mask).last_hidden_state
-            for each in (encoder.eval(), encoder.train())
+            encoder.train(training)(input_ids=ids, attention_mask=mask).last_hidden_state
+            for training in (False, True)
         ]
         assert torch.allclose(*found, atol=1e-5) == same
+        plain = _encoder(rate)(input_ids=ids, attention_mask=mask).last_hidden_state
+        there = mask > 0
+        torch.testing.assert_close(found[0][there], plain[there], rtol=1e-4, atol=1e-5)
 
 
-def test_weights_keep_their_names() -> None:
+def test_weights_and_the_kind_of_encoder_keep_their_names(tmp_path: Path) -> None:
     plain, fast = _both()
     assert list(fast.state_dict()) == list(plain.state_dict())
+    fast.save_pretrained(tmp_path)
+    assert json.loads((tmp_path / "config.json").read_text())["architectures"] == ["MPNetModel"]
 
 
 def test_more_can_still_be_asked_for() -> None:

@@ -44,7 +44,8 @@ def _examples(number, teacher=None):
     """Sentences of one to seven words, each with the mention of its first word."""
     scheme = Scheme(("X",))
     tokenizer = WordTokenizer.from_json(tiny_tokenizer(), ModelConfig(scheme))
-    sentences = [["pain"] * (n % 7 + 1) for n in range(number)]
+    words = "pain in my arms the shoulders knees bad".split()  # each is one subword
+    sentences = [[words[(n + k) % 8] for k in range(n % 7 + 1)] for n in range(number)]
     mentions = frozenset({Mention("X", [(0, 1)])})
     golds = [find_gold(scheme, len(s), mentions, frozenset(), False, False) for s in sentences]
     labelled = np.arange(number) > 0 if teacher else np.ones(number, bool)
@@ -75,10 +76,10 @@ def test_windows_share_rows_without_overlap(sizes):
     assert all(used[:-1] + used[1:] > max(sizes))
 
 
-def test_packed_batches_have_the_same_words():
+def test_shared_rows_have_the_same_words():
     plain = Loader(_examples(23), 6, seed=1)
-    packed = Loader(_examples(23), 6, seed=1, packed=True)
-    for one, other in zip(plain, packed, strict=True):
+    shared = Loader(_examples(23), 6, seed=1, share_rows=True)
+    for one, other in zip(plain, shared, strict=True):
         assert "attention_mask" not in other
         assert len(other["input_ids"]) < len(one["input_ids"])
         assert torch.equal(one["mask"], other["mask"])

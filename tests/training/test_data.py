@@ -44,6 +44,8 @@ def test_sentences_that_are_too_long_for_the_memory_are_left_out():
     assert [each.reasons for each in left_out] == [("too_long",)]
     with pytest.raises(InputError, match="more than 5,000 words.*split them"):
         choose([longer], Settings())
+    with pytest.raises(InputError, match="use more slots"):
+        choose([CROSSED, Sentence(longer.words)], Settings(slots=0, gap_mentions=False))
 
 
 def test_bio_leaves_out_what_is_discontinuous():

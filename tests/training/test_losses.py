@@ -296,11 +296,11 @@ def test_windows_that_are_encoded_apart_have_the_same_loss(encoder, monkeypatch)
         found[similar] = [loss, *(each.grad for each in learner.parameters())]
     for similar in (0.6, 1.0):
         torch.testing.assert_close(found[similar], found[0.0], rtol=1e-4, atol=1e-5)
-    packed = next(iter(Loader(examples, len(examples), seed=1, packed=True)))
-    assert len(packed["input_ids"]) < len(batch["input_ids"])
+    shared = next(iter(Loader(examples, len(examples), seed=1, share_rows=True)))
+    assert len(shared["input_ids"]) < len(batch["input_ids"])
     widths.clear()
     learner.zero_grad()
-    loss = learner(**packed)["loss"]
+    loss = learner(**shared)["loss"]
     loss.backward()
     assert not widths
     together = [loss, *(each.grad for each in learner.parameters())]

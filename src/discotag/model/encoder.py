@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from importlib.util import find_spec
+from contextlib import AbstractContextManager, contextmanager
+from importlib import import_module
 from math import prod
 from pathlib import Path
 from threading import get_ident
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import torch
 from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.modules.module import register_module_parameter_registration_hook
 
 from discotag.errors import one_line
@@ -152,7 +153,7 @@ def speed_up(encoder: PreTrainedModel) -> None:
         from discotag.model import deberta
 
         deberta.speed_up(encoder)
-    elif encoder.config.model_type == "mpnet":
+    elif encoder.config.model_type == "mpnet" and takes_pair_masks(encoder):
         from discotag.model import mpnet
 
         mpnet.speed_up(encoder)
@@ -161,28 +162,41 @@ def speed_up(encoder: PreTrainedModel) -> None:
 def takes_pair_masks(encoder: PreTrainedModel) -> bool:
     """Return whether an encoder takes masks that say which subwords attend to which.
 
-    Encoders of other kinds, and of older versions of transformers, may take only masks of padding,
+    Other encoders, and those of older versions of transformers, take only masks of padding,
     (windows, subwords).
     """
-    known = encoder.config.model_type in TAKE_PAIR_MASKS
-    return known and find_spec("transformers.masking_utils") is not None
+    if encoder.config.model_type not in TAKE_PAIR_MASKS:
+        return False
+    names = (each.__module__ for each in type(encoder).__mro__)
+    own = next((name for name in names if name.startswith("transformers.models.")), None)
+    return own is not None and hasattr(import_module(own), "create_bidirectional_mask")
 
 
-def pair_mask(allowed: Tensor, kind: torch.dtype) -> Tensor:
+def pair_mask(allowed: Tensor, dtype: torch.dtype) -> Tensor:
     """Return what is added to the scores of attention: 0 for allowed pairs, -inf for others.
 
     Args:
         allowed: Whether a subword attends to another, (windows, 1, 1 or subwords, subwords).
-        kind: The type of the encoder's weights; with autocast, its type is used instead.
+        dtype: The dtype of the encoder's weights; with autocast, its dtype is used instead.
     """
-    zeros = torch.zeros(allowed.shape, dtype=computed_in(allowed, kind), device=allowed.device)
+    zeros = torch.zeros(allowed.shape, dtype=compute_dtype(allowed, dtype), device=allowed.device)
     return zeros.masked_fill_(~allowed, -torch.inf)
 
 
-def computed_in(values: Tensor, kind: torch.dtype) -> torch.dtype:
-    """Return the type of numbers that layers of a type compute in, which autocast may change."""
+def compute_dtype(values: Tensor, dtype: torch.dtype) -> torch.dtype:
+    """Return the dtype in which layers compute; with autocast, it is not that of their weights."""
     device = values.device.type
-    return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else kind
+    return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else dtype
+
+
+def trainable_attention() -> AbstractContextManager[None]:
+    """Return a context in which fused attention has gradients for masks, as MPNet needs them.
+
+    The kernel of cuDNN has none. The choice is that of the whole process, so this is for training.
+    """
+    return sdpa_kernel(
+        [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
+    )
 
 
 def first_position(encoder: PreTrainedModel) -> int:

@@ -61,7 +61,7 @@ class Network(nn.Module):
         tokenizer: The tokenizer, from words to subwords.
         layer: The tagging layer, from scores to mentions and losses.
         scorer: The mention scorer, or None.
-        packs: Whether several windows can be encoded in one row, by `encode_packed`.
+        shares_rows: Whether several windows can be encoded in one row, by `encode_rows`.
     """
 
     def __init__(self, encoder: PreTrainedModel, config: ModelConfig, tokenizer: str) -> None:
@@ -76,7 +76,7 @@ class Network(nn.Module):
         embeddings = getattr(encoder.get_input_embeddings(), "num_embeddings", None)
         self.tokenizer.fit_encoder(embeddings, encoder.config.pad_token_id)
         self.encoder = encoder
-        self.packs = takes_pair_masks(encoder)
+        self.shares_rows = takes_pair_masks(encoder)
         self._first_position = first_position(encoder)
         self.dropout = nn.Dropout(config.dropout)
         self.linear = nn.Linear(encoder.config.hidden_size, len(config.scheme.tags))
@@ -114,22 +114,22 @@ class Network(nn.Module):
         hidden: Tensor = found.last_hidden_state
         return hidden
 
-    def encode_packed(self, input_ids: Tensor, owners: Tensor, positions: Tensor) -> Tensor:
+    def encode_rows(self, input_ids: Tensor, owners: Tensor, offsets: Tensor) -> Tensor:
         """Return the encoder's vectors of rows of several windows each, (rows, subwords, size).
 
-        They are the vectors that the windows have by themselves. Only for networks with `packs`.
+        They are the vectors that each window has by itself. Only if the network `shares_rows`.
 
         Args:
             input_ids: (rows, subwords).
             owners: The number of the window of each subword, (rows, subwords); padding has another
                 number.
-            positions: The position of each subword in its window, (rows, subwords).
+            offsets: The position of each subword in its window, from 0, (rows, subwords).
         """
         same = owners[:, None, :, None] == owners[:, None, None, :]
         found = self.encoder(
             input_ids=input_ids,
             attention_mask=pair_mask(same, self.encoder.dtype),
-            position_ids=positions + self._first_position,
+            position_ids=offsets + self._first_position,
         )
         hidden: Tensor = found.last_hidden_state
         return hidden

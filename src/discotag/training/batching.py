@@ -25,7 +25,8 @@ SIMILAR: Final = 0.6
 subwords. Random batches are mostly padding: this halves the time of a step with MiniLM."""
 
 ROW_MULTIPLE: Final = 8
-"""The number of subwords of a row is a multiple of this, as fused attention on a GPU wants it."""
+"""The number of subwords of a row is a multiple of this, because the fused attention of PyTorch
+copies masks that are not aligned."""
 
 ALIGNMENT: Final = 16
 """Arrays in a buffer begin at multiples of this number of bytes."""
@@ -148,7 +149,7 @@ class Batches(Dataset[Packed]):
         rank: The number of this process.
         world: The number of processes.
         pin: Whether batches are in page-locked memory, for a GPU.
-        packed: Whether several windows share a row; the network must support it.
+        share_rows: Whether several windows share a row; the network must support it.
     """
 
     def __init__(
@@ -158,14 +159,14 @@ class Batches(Dataset[Packed]):
         world: int,
         *,
         pin: bool = False,
-        packed: bool = False,
+        share_rows: bool = False,
     ) -> None:
         self.examples = examples
         self.golds = GoldTable(examples.golds)
         self.rank = rank
         self.world = world
         self.pin = pin
-        self.packed = packed
+        self.share_rows = share_rows
 
     def __len__(self) -> int:
         return len(self.examples)
@@ -176,7 +177,10 @@ class Batches(Dataset[Packed]):
         mine = numbers[self.rank :: self.world]
         mine = mine[np.argsort(-examples.encoded.widths[mine], kind="stable")]
         batch = examples.encoded.batch(mine)
-        arrays = pack(batch, examples.encoded.pad_id) if self.packed else batch.arguments()
+        if self.share_rows:
+            arrays = in_shared_rows(batch, examples.encoded.pad_id)
+        else:
+            arrays = batch.arguments()
         row, gold, group_row = self.golds.batch(mine)
         entries = {"row": row, **gold._asdict(), "group_row": group_row}
         arrays |= {f"gold_{name}": each for name, each in entries.items()}
@@ -212,7 +216,7 @@ class Loader(DataLoader[Packed]):
         rank: The number of this process.
         world: The number of processes.
         pin: Whether batches are in page-locked memory, for a GPU.
-        packed: Whether several windows share a row; the network must support it.
+        share_rows: Whether several windows share a row; the network must support it.
     """
 
     def __init__(
@@ -224,11 +228,11 @@ class Loader(DataLoader[Packed]):
         rank: int = 0,
         world: int = 1,
         pin: bool = False,
-        packed: bool = False,
+        share_rows: bool = False,
     ) -> None:
         self.order = Order(len(examples), batch_size, seed)
         self.rank = rank
-        batches = Batches(examples, rank, world, pin=pin, packed=packed)
+        batches = Batches(examples, rank, world, pin=pin, share_rows=share_rows)
         super().__init__(batches, batch_size=None, sampler=self.order, collate_fn=_as_it_is)
 
     def set_epoch(self, epoch: int) -> None:
@@ -246,16 +250,15 @@ def _as_it_is(batch: Any) -> Any:
     return batch
 
 
-def pack(batch: Batch, pad_id: int) -> dict[str, npt.NDArray[Any]]:
+def in_shared_rows(batch: Batch, pad_id: int) -> dict[str, npt.NDArray[Any]]:
     """Return the arguments of `Learner.forward`, with several windows in a row where they fit.
 
     A random batch is mostly padding if each window has its own row. Here a row has as many subwords
     as the longest window, and each window is put into the first row with room for it.
 
     Args:
-        batch: The batch; long windows come first.
+        batch: The batch. If long windows come first, fewer rows are needed.
         pad_id: The padding subword.
-
     """
     width = -(-int(batch.sizes.max()) // ROW_MULTIPLE) * ROW_MULTIPLE
     rows, starts = fit_rows(batch.sizes.tolist(), width)
@@ -304,7 +307,7 @@ def fit_rows(sizes: Sequence[int], width: int) -> tuple[Indices, Indices]:
 def encode_batch(network: Network, batch: Mapping[str, Tensor]) -> Tensor:
     """Return the encoder's vectors of all subwords of a batch that `Batches` made."""
     if "owners" in batch:
-        return network.encode_packed(batch["input_ids"], batch["owners"], batch["offsets"])
+        return network.encode_rows(batch["input_ids"], batch["owners"], batch["offsets"])
     return encode_in_groups(network.encode, batch["input_ids"], batch["attention_mask"])
 
 
@@ -314,7 +317,8 @@ def encode_in_groups(
     """Return the encoder's vectors of all subwords, (windows, subwords, size).
 
     On a CPU, windows of similar size are encoded together, with little padding. On a GPU, several
-    small calls take longer than one with more padding; there, `pack` avoids it for most encoders.
+    small calls take longer than one with more padding; `in_shared_rows` avoids it there, for
+    encoders that allow it.
 
     Args:
         encode: The encoder: returns the vectors of windows.

@@ -113,10 +113,10 @@ def choose(
         scheme = settings.scheme(labels)
     kept, left_out = fitting(sentences, scheme)
     if not any(each.mentions for each in kept):
-        if any("too_long" in each.reasons for each in left_out):
+        if all("too_long" in each.reasons for each in left_out if each.sentence.mentions):
             raise InputError(
-                f"no sentence with a mention fits: some have more than {MOST_WORDS:,} words, which "
-                "is too long to train on; split them into sentences"
+                f"all sentences with a mention have more than {MOST_WORDS:,} words, which is too "
+                "long to train on; split them into sentences"
             )
         raise InputError("no sentence with a mention fits the scheme; use more slots")
     kept = balanced(kept, settings.without_mentions, settings.seed)
@@ -145,6 +145,12 @@ def ask_teachers(data: Data, sources: Sources, settings: Settings) -> Data:
         )
     texts = [each for path in sources.unlabelled for each in read_sentences(path)]
     unlabelled = [Sentence(each.words) for each in texts if each.words]
+    longest = max((len(each.words) for each in unlabelled), default=0)
+    if longest > MOST_WORDS:
+        raise InputError(
+            f"the unlabelled text has a sentence of {longest:,} words; at most {MOST_WORDS:,} can "
+            "be trained on: split it into sentences"
+        )
     teacher = teach(
         sources.teachers,
         [*data.chosen.train, *unlabelled],

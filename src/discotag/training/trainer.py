@@ -22,6 +22,7 @@ from transformers.integrations.integration_utils import (
 
 from discotag.errors import DiscotagError, InputError
 from discotag.mentions import Sentence
+from discotag.model.encoder import trainable_attention
 from discotag.model.network import Network
 from discotag.training import checkpoints
 from discotag.training.adversarial import worse_embeddings
@@ -99,7 +100,8 @@ def fit(
         # The layer's checks of scores would make a GPU wait; `DivergedError` is raised instead.
         checked, network.layer.check = network.layer.check, False
         try:
-            return trainer.fit()
+            with trainable_attention():
+                return trainer.fit()
         except torch.OutOfMemoryError:
             raise DiscotagError(
                 "the memory of the GPU is too small for this training; use a smaller batch_size"
@@ -135,7 +137,7 @@ def make_trainer(
         rank=arguments.process_index,
         world=arguments.world_size,
         pin=on_gpu,
-        packed=on_gpu and network.packs,
+        share_rows=on_gpu and network.shares_rows,
     )
     if len(examples) < arguments.world_size * len(loader):
         raise InputError(
