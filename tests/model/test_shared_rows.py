@@ -73,7 +73,7 @@ def test_the_same_vectors_as_alone(kind: str, fast: bool, half: bool) -> None:
     assert (found - wanted).norm() < (0.05 if half else 1e-5) * wanted.norm()
 
 
-def test_other_encoders_are_not_shared() -> None:
+def test_other_encoders_share_no_rows() -> None:
     config = ModelConfig(Scheme(("ADR",)))
     assert not Network(tiny_deberta(), config, tiny_tokenizer()).shares_rows
 

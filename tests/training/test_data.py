@@ -13,8 +13,9 @@ from discotag.training.data import (
     read_sentences,
     write_left_out,
 )
-from discotag.training.preparation import choose
+from discotag.training.preparation import Data, ask_teachers, choose
 from discotag.training.settings import Settings
+from discotag.training.sources import Sources
 from learnable import CROSSED, SENTENCES, sentence, write_jsonl
 
 
@@ -46,6 +47,15 @@ def test_sentences_that_are_too_long_for_the_memory_are_left_out():
         choose([longer], Settings())
     with pytest.raises(InputError, match="use more slots"):
         choose([CROSSED, Sentence(longer.words)], Settings(slots=0, gap_mentions=False))
+
+
+def test_unlabelled_sentences_that_are_too_long_are_refused(tmp_path):
+    path = tmp_path / "unlabelled.jsonl"
+    write_jsonl([Sentence(["pain"]), Sentence(["pain"] * (MOST_WORDS + 1))], path)
+    data = Data(choose(SENTENCES, Settings()), [], None)
+    sources = Sources(path, path, None, ("no such teacher",), (path,))
+    with pytest.raises(InputError, match=r"unlabelled.jsonl: has a sentence of 5,001 words"):
+        ask_teachers(data, sources, Settings())
 
 
 def test_bio_leaves_out_what_is_discontinuous():

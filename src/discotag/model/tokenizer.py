@@ -96,15 +96,14 @@ class Batch:
 
     def arguments(self) -> dict[str, npt.NDArray[Any]]:
         """Return the keyword arguments of `Network.forward`."""
+        encoded = {"input_ids": self.input_ids, "attention_mask": self.attention_mask}
+        return encoded | self.word_places()
+
+    def word_places(self) -> dict[str, npt.NDArray[Any]]:
+        """Return where words begin: `windows`, `positions` and `mask`, (batch, words) each."""
         windows, positions = np.zeros((2, *self.mask.shape), dtype=np.int64)
         windows[self.mask], positions[self.mask] = self.word_windows, self.word_positions
-        return {
-            "input_ids": self.input_ids,
-            "attention_mask": self.attention_mask,
-            "windows": windows,
-            "positions": positions,
-            "mask": self.mask,
-        }
+        return {"windows": windows, "positions": positions, "mask": self.mask}
 
 
 @dataclass(frozen=True, eq=False)

@@ -272,13 +272,11 @@ def in_shared_rows(batch: Batch, pad_id: int) -> dict[str, npt.NDArray[Any]]:
     offsets.flat[places] = ranges(np.zeros_like(batch.sizes), batch.sizes)
     moved = replace(
         batch,
-        input_ids=input_ids,
         word_windows=rows[batch.word_windows],
         word_positions=starts[batch.word_windows] + batch.word_positions,
     )
-    arguments = moved.arguments()
-    del arguments["attention_mask"]
-    return arguments | {"owners": owners, "offsets": offsets}
+    encoded = {"input_ids": input_ids, "owners": owners, "offsets": offsets}
+    return encoded | moved.word_places()
 
 
 def fit_rows(sizes: Sequence[int], width: int) -> tuple[Indices, Indices]:

@@ -143,14 +143,16 @@ def ask_teachers(data: Data, sources: Sources, settings: Settings) -> Data:
         raise InputError(
             "a network with arc weights cannot learn from teachers; leave out --arc-weights"
         )
-    texts = [each for path in sources.unlabelled for each in read_sentences(path)]
-    unlabelled = [Sentence(each.words) for each in texts if each.words]
-    longest = max((len(each.words) for each in unlabelled), default=0)
-    if longest > MOST_WORDS:
-        raise InputError(
-            f"the unlabelled text has a sentence of {longest:,} words; at most {MOST_WORDS:,} can "
-            "be trained on: split it into sentences"
-        )
+    unlabelled: list[Sentence] = []
+    for path in sources.unlabelled:
+        found = [Sentence(each.words) for each in read_sentences(path) if each.words]
+        longest = max(len(each.words) for each in found)
+        if longest > MOST_WORDS:
+            raise InputError(
+                f"{path}: has a sentence of {longest:,} words, but only sentences of up to "
+                f"{MOST_WORDS:,} words can be trained on; split it"
+            )
+        unlabelled += found
     teacher = teach(
         sources.teachers,
         [*data.chosen.train, *unlabelled],
