@@ -1,4 +1,5 @@
 import json
+import re
 from dataclasses import dataclass, fields
 
 import pytest
@@ -19,7 +20,7 @@ from discotag.training.settings import (
     SettingsError,
     setting,
 )
-from learnable import SENTENCES, learnable_encoder, write_jsonl
+from learnable import SENTENCES, learnable_encoder, sentence, write_jsonl
 
 app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode="rich")
 app.command(cls=Command)(train)
@@ -30,6 +31,13 @@ def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("command")
     learnable_encoder(folder / "encoder")
     write_jsonl(SENTENCES, folder / "corpus.jsonl")
+    write_jsonl(SENTENCES[-1:], folder / "without.jsonl")
+    write_jsonl([sentence("my knees hurt", [(1, 3)], label="X")], folder / "other.jsonl")
+    (folder / "prose.txt").write_text("My knees hurt. I had no sleep.\n")
+    (folder / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
+    (folder / "unknown.yaml").write_text("epochs: 9\n")
+    learnable_encoder(folder / "mute")
+    (folder / "mute" / "tokenizer.json").unlink()
     (folder / "settings.yaml").write_text(
         "num_train_epochs: 9\nlearning_rate: 5e-3\nbatch_size: 2\ndropout: 0\nfold: 0\n"
     )
@@ -132,20 +140,54 @@ def test_a_new_setting_is_a_new_option():
     [
         (["--learning-rate", "2"], SettingsError, "learning_rate must be"),
         (["--slots", "9"], DiscotagError, "slots must be 0 to 4"),
-        (["--labels", "XYZ"], DiscotagError, "no mention of the labels XYZ"),
+        (["--labels", "XYZ"], DiscotagError, "corpus.jsonl: it has no mention of XYZ"),
+        (["--dev", "{}/without.jsonl"], DiscotagError, "without.jsonl: it has no mentions, so the"),
+        (["--dev", "{}/other.jsonl"], DiscotagError, "no mention of ADR.*its labels are X$"),
+        (
+            ["--dev", "{}/prose.txt"],
+            DiscotagError,
+            "corpus convert .*prose.txt corpus.jsonl --",
+        ),
+        (["--test", "{}/picture.png"], DiscotagError, "picture.png: a PNG image, not text"),
+        (["--config", "{}/unknown.yaml"], SettingsError, "unknown.yaml: unknown settings epochs"),
+        (
+            ["--encoder", "{}/corpus.jsonl"],
+            DiscotagError,
+            "corpus.jsonl: is a file; give the",
+        ),
+        (["--encoder", "{}/mute"], DiscotagError, "mute: has no usable tokenizer: there is no"),
+        (["--teachers", "{}/encoder"], DiscotagError, "use discotag train --encoder .*encoder$"),
+        (["--unlabelled", "{}/prose.txt"], DiscotagError, "unlabelled text needs a teacher"),
         (["--unlabelled", "x.txt"], DiscotagError, "x.txt: there is no such file"),
-        (["--report-to", "nobody"], DiscotagError, "report_to: nobody is unknown"),
+        (
+            ["--report-to", "nobody"],
+            DiscotagError,
+            "nobody is unknown or not installed; (use|in)",
+        ),
         (["--encoder", "./nowhere"], DiscotagError, "./nowhere: there is no such folder"),
         (["--teachers", "./nowhere"], DiscotagError, "./nowhere: there is no such folder"),
         (["--lexicon", "./nowhere"], DiscotagError, "nowhere: No such file or directory"),
         (["--from-model", "bundled"], SettingsError, "leave out encoder"),
     ],
 )
-def test_bad_input_gets_one_line(place, tmp_path, arguments, error, message):
-    result = call(place, "--out", tmp_path / "run", *arguments)
+def test_bad_input_gets_one_line_and_leaves_nothing(place, tmp_path, arguments, error, message):
+    given = [each.format(place) for each in arguments]
+    result = call(place, "--out", tmp_path / "new" / "run", *given)
     assert isinstance(result.exception, error)
-    assert message in str(result.exception)
+    assert re.search(message, str(result.exception))
     assert "\n" not in str(result.exception)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_corpus_without_mentions_is_refused_by_its_name(place, tmp_path):
+    corpus, without = place / "corpus.jsonl", place / "without.jsonl"
+    given = [without, "--dev", corpus, "--encoder", place / "encoder", "--out", tmp_path / "run"]
+    result = CliRunner().invoke(app, list(map(str, given)))
+    assert str(result.exception) == (
+        f"{without}: it has no mentions, so nothing can be learned from it; give a corpus with "
+        "mentions"
+    )
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.fixture(scope="module")

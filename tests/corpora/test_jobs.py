@@ -1,5 +1,6 @@
 """Jobs that write one output: locks, records, and going on."""
 
+from pathlib import Path
 from threading import Timer
 
 import pytest
@@ -47,6 +48,11 @@ def test_a_patient_process_waits_for_the_lock(tmp_path):
 
 def test_no_place_to_write(tmp_path):
     with pytest.raises(JobError, match="does not exist"), locked(tmp_path / "no" / "out.jsonl"):
+        pass
+
+
+def test_the_root_folder_is_not_an_output():
+    with pytest.raises(JobError, match="/: is the root of the file system"), locked(Path("/")):
         pass
 
 

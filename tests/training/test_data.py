@@ -11,9 +11,10 @@ from discotag.training.data import (
     find_labels,
     fitting,
     read_sentences,
+    read_unlabelled,
     write_left_out,
 )
-from discotag.training.preparation import Data, ask_teachers, choose
+from discotag.training.preparation import Data, ask_teachers, choose, prepare
 from discotag.training.settings import Settings
 from discotag.training.sources import Sources
 from learnable import CROSSED, SENTENCES, sentence, write_jsonl
@@ -96,15 +97,41 @@ def test_a_mention_given_twice_counts_once(tmp_path):
 
 
 def test_data_without_anything_to_learn_gets_one_line(tmp_path):
-    with pytest.raises(DiscotagError, match="has no mention: nothing"):
-        choose([sentence("fine")], Settings())
-    with pytest.raises(DiscotagError, match="of the labels X"):
-        choose([sentence("fine")], Settings(labels=("X",)))
-    with pytest.raises(DiscotagError, match="no sentence with a mention fits"):
-        choose([CROSSED, sentence("fine")], Settings())
+    fine = write_jsonl([sentence("fine")], tmp_path / "fine.jsonl")
+    with pytest.raises(InputError, match=r"fine\.jsonl: it has no mentions, so nothing"):
+        prepare(Sources(fine, fine), Settings())
+    pain = write_jsonl(SENTENCES, tmp_path / "pain.jsonl")
+    message = r"pain\.jsonl: it has no mention of X, so nothing .*; its labels are ADR$"
+    with pytest.raises(InputError, match=message):
+        prepare(Sources(pain, pain), Settings(labels=("X",)))
+    crossed = write_jsonl([CROSSED, sentence("fine")], tmp_path / "crossed.jsonl")
+    message = r"crossed\.jsonl: no sentence .* fits the scheme \(interleaved_sets 1\); see discotag"
+    with pytest.raises(InputError, match=message):
+        prepare(Sources(crossed, crossed), Settings())
     (tmp_path / "empty.jsonl").write_text("")
     with pytest.raises(DiscotagError):
         read_sentences(tmp_path / "empty.jsonl")
+
+
+def test_a_label_that_does_not_occur_is_named(tmp_path, caplog):
+    path = write_jsonl(SENTENCES, tmp_path / "corpus.jsonl")
+    with caplog.at_level("WARNING", logger="discotag.training"):
+        prepare(Sources(path, path), Settings(labels=("ADR",), fold=0.0))
+        assert not caplog.messages
+        prepare(Sources(path, path), Settings(labels=("ADR", "Drug"), fold=0.0))
+    assert caplog.messages == [f"{path}: has no mention of Drug"]
+
+
+def test_unlabelled_text_is_plain_or_a_corpus(tmp_path):
+    plain = tmp_path / "posts.txt"
+    plain.write_text("My knees hurt. I had no sleep.\n")
+    found = read_unlabelled(plain)
+    assert [" ".join(each.words) for each in found] == ["My knees hurt .", "I had no sleep ."]
+    corpus = write_jsonl([*SENTENCES[:2], Sentence([])], tmp_path / "corpus.jsonl")
+    assert read_unlabelled(corpus) == [Sentence(each.words) for each in SENTENCES[:2]]
+    plain.write_text(" \n")
+    with pytest.raises(InputError, match=r"posts\.txt: the file is empty"):
+        read_unlabelled(plain)
 
 
 def test_new_sentences_are_made_by_the_lexicon_of_the_settings(tmp_path):

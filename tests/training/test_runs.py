@@ -196,12 +196,14 @@ def test_a_restart_after_the_end_of_the_run(place, uninterrupted, monkeypatch):
 def test_a_full_disk_and_an_unwritable_folder_are_noticed_before(place, tmp_path, monkeypatch):
     sources = Sources(place / "train.jsonl", place / "train.jsonl")
     (tmp_path / "file").write_text("")
-    with pytest.raises(RunError, match="cannot be written to"):
-        run(sources, _settings(place), tmp_path / "file" / "run", Silent())
+    for out in (tmp_path / "file", tmp_path / "file" / "run"):
+        with pytest.raises(RunError, match=r"file: is not a folder; give another one with --out"):
+            run(sources, _settings(place), out, Silent())
     full = SimpleNamespace(total=9, used=9, free=0)
     monkeypatch.setattr(run_folder.shutil, "disk_usage", lambda path: full)
     with pytest.raises(RunError, match=r"needs 0\.0 GB of disk space, but only 0\.0 GB are"):
         run(sources, _settings(place), tmp_path / "run", Silent())
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("when", ["checkpoint", "model"])

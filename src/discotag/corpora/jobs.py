@@ -162,6 +162,12 @@ def _compare(document: Document, stream: IO[bytes], out: Path, number: int) -> N
 
 
 def _beside(out: Path, ending: str) -> Path:
-    """Return a hidden file beside an output, which belongs to it."""
+    """Return a hidden file beside an output, which belongs to it.
+
+    Raises:
+        JobError: The output is the root folder, which has nothing beside it.
+    """
     real = Path(os.path.realpath(out))
+    if not real.name:
+        raise JobError(f"{out}: is the root of the file system; write to another folder")
     return real.with_name(f".{real.name}.{ending}")

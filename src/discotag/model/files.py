@@ -85,7 +85,7 @@ def read_config(folder: Path) -> tuple[dict[str, Any], ModelConfig]:
     if not isinstance(data, dict) or KEY not in data:
         raise ModelError(
             f"{path}: not a discotag model: it has no key {KEY!r}; "
-            "to train a model from an encoder, use discotag train"
+            f"to train a model from an encoder, use discotag train --encoder {folder}"
         )
     try:
         config = ModelConfig.from_dict(data.pop(KEY))

@@ -277,6 +277,10 @@ def _tokenizer_of(name: str | Path) -> str:
     from transformers import AutoTokenizer
 
     try:
-        return str(AutoTokenizer.from_pretrained(name).backend_tokenizer.to_str())
+        tokenizer = AutoTokenizer.from_pretrained(name)
+        # Without the files of a tokenizer, transformers 5 makes one that knows no word.
+        if set(tokenizer.get_vocab()) <= set(tokenizer.all_special_tokens):
+            raise ValueError(f"there is no {TOKENIZER}, and no vocabulary to make it from")
+        return str(tokenizer.backend_tokenizer.to_str())
     except (OSError, ValueError, KeyError, AttributeError, ImportError) as error:
         raise ModelError(f"{name}: has no usable tokenizer: {one_line(error)}") from None

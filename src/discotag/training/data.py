@@ -62,12 +62,16 @@ def read_sentences(
             are not known.
     """
     from discotag import corpora  # needs packages that training on sentences does not
+    from discotag.corpora.formats.registry import UnrecognisedError
 
-    sentences = [
-        _clean(sentence, labels)
-        for document in corpora.read(path)
-        for sentence in document.sentences
-    ]
+    try:
+        documents = corpora.read(path)
+    except UnrecognisedError:
+        raise InputError(
+            f"{path}: the format was not recognised; if it is one of {', '.join(corpora.FORMATS)}, "
+            f"convert it: discotag corpus convert {path} corpus.jsonl --from FORMAT"
+        ) from None
+    sentences = [_clean(each, labels) for document in documents for each in document.sentences]
     if not any(sentence.words for sentence in sentences):
         raise InputError(f"{path}: it contains no sentence")
     other = [label for label in find_labels(sentences) if known and label not in known]
@@ -77,6 +81,28 @@ def read_sentences(
             f"{path}: has mentions of {', '.join(other)}, but the model to continue from knows "
             f"only {', '.join(known)}; {wanted} leaves the others out"
         )
+    return sentences
+
+
+def read_unlabelled(path: Path) -> list[Sentence]:
+    """Read the sentences of a corpus or of plain text, without mentions.
+
+    Raises:
+        InputError: The file cannot be read, or has no sentence.
+    """
+    from discotag import corpora
+    from discotag.corpora.formats.registry import UnrecognisedError
+    from discotag.corpora.inputs import PLAIN, Inputs
+
+    try:
+        documents = corpora.read(path)
+    except UnrecognisedError:
+        documents = Inputs([str(path)], format=PLAIN).documents()
+    sentences = [
+        Sentence(each.words) for document in documents for each in document.sentences if each.words
+    ]
+    if not sentences:
+        raise InputError(f"{path}: it contains no sentence")
     return sentences
 
 

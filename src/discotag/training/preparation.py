@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import NoReturn
 
 from discotag.errors import InputError
 from discotag.mentions import Sentence
@@ -19,11 +23,14 @@ from discotag.training.data import (
     fitting,
     read_lexicon,
     read_sentences,
+    read_unlabelled,
 )
 from discotag.training.folding import can_be_folded, fold
 from discotag.training.settings import Settings
 from discotag.training.sources import Sources
 from discotag.training.teachers import teach
+
+_logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -77,18 +84,34 @@ def prepare(sources: Sources, settings: Settings, continued: ModelConfig | None 
     """
     scheme = None if continued is None else continued.scheme
     known = () if scheme is None else scheme.labels
-    chosen = choose(read_sentences(sources.train, settings.labels, known), settings, scheme)
+    train = read_sentences(sources.train, settings.labels, known)
+    labels = find_labels(train)
+    if not labels:
+        _refuse_without_mentions(sources.train, settings.labels, "nothing can be learned from it")
+    if absent := [each for each in settings.labels if each not in labels]:
+        _logger.warning("%s: has no mention of %s", sources.train, ", ".join(absent))
+    try:
+        chosen = choose(train, settings, scheme)
+    except InputError as error:
+        raise InputError(f"{sources.train}: {error}") from None
     dev = read_sentences(sources.dev, settings.labels, known)
     learned = chosen.scheme.labels
-    if not any(mention.label in learned for each in dev for mention in each.mentions):
-        raise InputError(
-            f"{sources.dev}: it has no mention of {', '.join(learned)}, so the best epoch cannot "
-            "be chosen on it"
-        )
+    if not set(learned).intersection(find_labels(dev)):
+        _refuse_without_mentions(sources.dev, learned, "the best epoch cannot be chosen on it")
     test = None
     if sources.test is not None:
         test = read_sentences(sources.test, settings.labels, known)
     return Data(chosen, dev, test)
+
+
+def _refuse_without_mentions(path: Path, wanted: Sequence[str], consequence: str) -> NoReturn:
+    """Raise `InputError` that says which mentions a corpus lacks, and which labels it has."""
+    found = find_labels(read_sentences(path))
+    if found:
+        lacks, advice = f"mention of {', '.join(wanted)}", f"its labels are {', '.join(found)}"
+    else:
+        lacks, advice = "mentions", "give a corpus with mentions"
+    raise InputError(f"{path}: it has no {lacks}, so {consequence}; {advice}")
 
 
 def choose(
@@ -97,28 +120,29 @@ def choose(
     """Choose the sentences to train on, and add new ones where settings ask for augmentation.
 
     Args:
-        sentences: The sentences of the training data.
+        sentences: The sentences of the training data, at least one of them with a mention.
         settings: The settings.
         scheme: The scheme of the model to continue from; by default that of the settings, with
             the labels of the sentences.
 
     Raises:
-        InputError: There is no mention to learn from, or no sentence fits.
+        InputError: No sentence with a mention fits.
     """
-    labels = settings.labels or find_labels(sentences)
-    if not any(each.mentions for each in sentences):
-        wanted = f" of the labels {', '.join(labels)}" if labels else ""
-        raise InputError(f"the training data has no mention{wanted}: nothing can be learned")
     if scheme is None:
-        scheme = settings.scheme(labels)
+        scheme = settings.scheme(settings.labels or find_labels(sentences))
     kept, left_out = fitting(sentences, scheme)
     if not any(each.mentions for each in kept):
-        if all("too_long" in each.reasons for each in left_out if each.sentence.mentions):
+        reasons = Counter(
+            reason for each in left_out if each.sentence.mentions for reason in each.reasons
+        )
+        if set(reasons) == {"too_long"}:
             raise InputError(
                 f"all sentences with a mention have more than {MOST_WORDS:,} words, which is too "
                 "long to train on; split them into sentences"
             )
-        raise InputError("no sentence with a mention fits the scheme; use more slots")
+        listed = ", ".join(f"{name} {number}" for name, number in reasons.items())
+        advice = "use more slots" if "too_many_slots" in reasons else "see discotag corpus check"
+        raise InputError(f"no sentence with a mention fits the scheme ({listed}); {advice}")
     kept = balanced(kept, settings.without_mentions, settings.seed)
     new: list[Sentence] = []
     if settings.augment:
@@ -145,7 +169,7 @@ def ask_teachers(data: Data, sources: Sources, settings: Settings) -> Data:
         )
     unlabelled: list[Sentence] = []
     for path in sources.unlabelled:
-        found = [Sentence(each.words) for each in read_sentences(path) if each.words]
+        found = read_unlabelled(path)
         longest = max(len(each.words) for each in found)
         if longest > MOST_WORDS:
             raise InputError(

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 import yaml
 
 from discotag.corpora.jobs import locked
-from discotag.errors import DiscotagError
+from discotag.errors import DiscotagError, InputError
 from discotag.training.checkpoints import PART, write_json, write_text
 from discotag.training.processes import is_launched
 from discotag.training.settings import Settings
+from discotag.training.sources import Sources
 
 SETTINGS: Final = "settings.yaml"
 SOURCES: Final = "data.json"
@@ -27,6 +28,11 @@ CHECKPOINTS: Final = "checkpoints"
 LOGS: Final = "tensorboard"
 RESULT: Final = "result.json"
 """Written into the folder of a seed when the seed is finished."""
+
+MADE_BEFORE_TRAINING: Final = frozenset(
+    {SETTINGS, f"{SETTINGS}{PART}", SOURCES, f"{SOURCES}{PART}", LEFT_OUT, CHECKPOINTS}
+)
+"""What a run makes before it trains; the folder of checkpoints is empty then."""
 
 WEIGHTS_IN_CHECKPOINT: Final = 3
 """The size of a checkpoint, in times the size of the weights: AdamW has two moments of each."""
@@ -46,16 +52,88 @@ class RunError(DiscotagError):
 def locked_folder(out: Path) -> Iterator[None]:
     """Keep other processes from using the folder of a run; its parents are made.
 
+    If the run is refused before it trains, what it has made is removed: files, folder and parents.
+
     Raises:
         RunError: The folder cannot be made.
         JobError: Another process uses it.
     """
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RunError(f"{out}: cannot be written to: {error.strerror}") from None
-    with locked(out, patience=LEASE if is_launched() else 0):
+    patience = LEASE if is_launched() else 0
+    with _parents_of(out), locked(out, patience=patience), _removed_if_refused(out):
         yield
+
+
+@contextmanager
+def _parents_of(out: Path) -> Iterator[None]:
+    """Make the parents of a folder, and remove those that were made and are empty on an error."""
+    made: list[Path] = []
+    try:
+        try:
+            for each in (out, *out.parents):
+                if each.exists() and not each.is_dir():
+                    raise RunError(f"{each}: is not a folder; give another one with --out")
+            made = [each for each in out.parents if not each.exists()]
+            out.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RunError(f"{out}: cannot be written to: {error.strerror}") from None
+        yield
+    except DiscotagError:
+        for each in made:
+            with suppress(OSError):  # not empty, or another process has removed it
+                each.rmdir()
+        raise
+
+
+@contextmanager
+def _removed_if_refused(out: Path) -> Iterator[None]:
+    """Remove what a run has made in its folder if it raises `InputError` or `RunError`.
+
+    What existed before is kept. Everything is kept if the run has begun to train, or if there are
+    files of others.
+    """
+    existed = out.is_dir()
+    before = _names_in(out)
+    try:
+        yield
+    except (InputError, RunError):
+        new = _names_in(out) - before
+        if new <= MADE_BEFORE_TRAINING and not _has_checkpoint(out):
+            _remove(out, new, folder_too=not existed)
+        raise
+
+
+def _names_in(folder: Path) -> set[str]:
+    """Return the names of what is in a folder, which may not exist."""
+    return {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+
+
+def _has_checkpoint(out: Path) -> bool:
+    """Return whether a run has written a part of a checkpoint; before that, nothing is lost."""
+    return any((out / CHECKPOINTS).glob("*/*"))
+
+
+def _remove(out: Path, names: Collection[str], *, folder_too: bool) -> None:
+    """Remove files and folders from a run folder, and the run folder too if it is then empty."""
+    with suppress(OSError):  # the error that the run was refused with is more important
+        for name in names:
+            path = out / name
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+        if folder_too:
+            out.rmdir()
+
+
+def check_outside(out: Path, sources: Sources) -> None:
+    """Raise `RunError` if the run folder is in a folder that the training reads.
+
+    Its files would be read as a part of the corpus.
+    """
+    paths = (sources.train, sources.dev, sources.test, *sources.unlabelled)
+    for path in paths:
+        if path is not None and path.resolve() in out.resolve().parents:
+            raise RunError(f"{out}: is in {path}, which is read; give another folder with --out")
 
 
 def claim(out: Path, settings: Settings, digests: Mapping[str, Sequence[str]]) -> None:
@@ -72,8 +150,7 @@ def claim(out: Path, settings: Settings, digests: Mapping[str, Sequence[str]]) -
     """
     if (out / FIGURES).exists():
         raise RunError(f"{out}: contains a finished run; give another folder with --out")
-    begun = any((out / CHECKPOINTS).glob("*/*"))  # before that, other settings lose nothing
-    if begun and (out / SOURCES).exists():
+    if _has_checkpoint(out) and (out / SOURCES).exists():
         check_same_run(out, settings, digests)
     elif out.is_dir() and not (out / SOURCES).exists():
         ours = {SETTINGS, f"{SETTINGS}{PART}", f"{SOURCES}{PART}"}

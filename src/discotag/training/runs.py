@@ -42,6 +42,7 @@ from discotag.training.run_folder import (
     MODEL,
     RESULT,
     RunError,
+    check_outside,
     check_room,
     check_same_run,
     claim,
@@ -55,8 +56,9 @@ from discotag.training.trainer import fit, uses_bf16
 def run(sources: Sources, settings: Settings, out: Path, listener: Listener) -> dict[str, Any]:
     """Train, and leave the best model with its figures in the folder `out`.
 
-    A run that was interrupted is continued, also by another number of processes. Each process that
-    a launcher such as `torchrun` has started calls this; the first one writes the folder.
+    A run that was interrupted is continued, also by another number of processes. A run that is
+    refused leaves nothing behind. Each process that a launcher such as `torchrun` has started calls
+    this; the first one writes the folder.
 
     Args:
         sources: The files to read.
@@ -68,13 +70,15 @@ def run(sources: Sources, settings: Settings, out: Path, listener: Listener) -> 
         The figures, as in `figures.json`; nothing in a process that is not the first.
 
     Raises:
-        RunError: The folder contains another run or a finished one, or cannot be written to.
+        RunError: The folder contains another run or a finished one, is in a folder that is read,
+            or cannot be written to.
         InputError: The data or the encoder cannot be used.
         ProcessError: Another process was lost, or has ended with an error.
     """
     with joined():
         if not is_first():
             return _run(sources, settings, out, Silent())
+        check_outside(out, sources)
         with locked_folder(out):
             return _run(sources, settings, out, listener)
 

@@ -6,7 +6,12 @@ import pytest
 
 from discotag import Document, Sentence
 from discotag.corpora import FORMATS, CorpusError, check_ids, read, write
-from discotag.corpora.formats.registry import find_format, named_format, recognise
+from discotag.corpora.formats.registry import (
+    UnrecognisedError,
+    find_format,
+    named_format,
+    recognise,
+)
 from discotag.corpora.parsing import streams
 from discotag.corpora.parsing.files import files_in
 from folders import refuse_to_list, refuse_to_open
@@ -85,7 +90,7 @@ def test_small_files(text, format, tmp_path):
     path = tmp_path / "file.txt"
     path.write_text(text)
     if format is None:
-        with pytest.raises(CorpusError, match="the format was not recognised; name it"):
+        with pytest.raises(UnrecognisedError, match="not recognised; name it"):
             find_format(path)
     else:
         assert find_format(path).name == format

@@ -42,6 +42,10 @@ TRIED: Final = 100
 """The number of files of a folder that are tried to recognise its format."""
 
 
+class UnrecognisedError(CorpusError):
+    """A file or a folder whose format was not recognised."""
+
+
 def named_format(name: str) -> Format:
     """Return the format with this name.
 
@@ -79,7 +83,8 @@ def find_format(path: Path) -> Format:
     """Recognise the format of a file or folder from its content.
 
     Raises:
-        CorpusError: No format was recognised.
+        UnrecognisedError: No format was recognised.
+        CorpusError: The path cannot be read, is not text, or is empty.
     """
     found = _recognised(path, FORMATS.values())
     if found is not None:
@@ -90,7 +95,7 @@ def find_format(path: Path) -> Format:
         raise CorpusError(Problem("missing", "the file is empty", str(path)))
     known = ", ".join(FORMATS)
     message = f"the format was not recognised; name it, one of {known}"
-    raise CorpusError(Problem("syntax", message, str(path)))
+    raise UnrecognisedError(Problem("syntax", message, str(path)))
 
 
 def _recognised(path: Path, formats: Iterable[Format]) -> Format | None:
@@ -124,4 +129,4 @@ def _format_inside(folder: Path) -> Format:
                 return found
     known = ", ".join(FORMATS)
     message = f"no file in this folder was recognised; name the format, one of {known}"
-    raise CorpusError(Problem("syntax", message, str(folder)))
+    raise UnrecognisedError(Problem("syntax", message, str(folder)))
