@@ -124,13 +124,14 @@ def train_tagger(
     examples = make_examples(network, chosen.train, settings)
     done = fit(network, examples, dev, settings, seed=job.seed)
     trained = time.monotonic()
+    best = best_of(done, settings.epoch_tolerance)
     tagger = make_tagger(network.eval(), bf16=uses_bf16(settings))
     found = tag(tagger, test)
     result = {
         "settings": settings.to_dict() | {"encoder": job.encoder},
-        "best_epoch": best_of(done).number,
+        "best_epoch": best.number,
         "curve": [[each.loss, each.f1, each.dev["discontinuous"]["f1"]] for each in done],
-        "dev": best_of(done).dev,
+        "dev": best.dev,
         "test": to_dict(score(test, found)),
         "recall": tagger.config.recall,
         "calibration": {

@@ -77,15 +77,21 @@ class CheckpointCallback(TrainerCallback):
     Args:
         folder: The folder of the checkpoints.
         every: The number of epochs between checkpoints; the last epoch always has one.
+        tolerance: As in `best_of`.
         best_weights: Returns the weights of the best epoch, or None if an earlier process has
             written them.
     """
 
     def __init__(
-        self, folder: Path, every: int, best_weights: Callable[[], Mapping[str, Tensor] | None]
+        self,
+        folder: Path,
+        every: int,
+        tolerance: float,
+        best_weights: Callable[[], Mapping[str, Tensor] | None],
     ) -> None:
         self.folder = folder
         self.every = every
+        self.tolerance = tolerance
         self.best_weights = best_weights
 
     def on_epoch_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
@@ -98,7 +104,8 @@ class CheckpointCallback(TrainerCallback):
         """Write the best weights, then make the checkpoint count, then remove older ones."""
         if not state.is_world_process_zero:
             return
-        best = best_file(self.folder, best_of(read_epochs(state.log_history)).step)
+        epochs = read_epochs(state.log_history)
+        best = best_file(self.folder, best_of(epochs, self.tolerance).step)
         weights = self.best_weights()
         if weights is not None and not best.exists():
             checkpoints.write_weights(weights, best)

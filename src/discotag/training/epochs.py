@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import sqrt
 from typing import Any, Final
 
 from discotag.evaluation import SLICES
@@ -42,6 +43,12 @@ class Epoch:
         """What the best epoch is chosen by; see `merit_of`."""
         return merit_of(self.dev)
 
+    @property
+    def standard_error(self) -> float:
+        """The standard error of the merit, as if each F1 were a share of the gold mentions."""
+        whole, part = self.dev["all"], self.dev["discontinuous"]
+        return sqrt(_variance(whole) + DISCONTINUOUS_SHARE**2 * _variance(part))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the epoch as plain data."""
         return asdict(self)
@@ -56,9 +63,25 @@ def merit_of(figures: Mapping[str, Mapping[str, float]]) -> float:
     return figures["all"]["f1"] + DISCONTINUOUS_SHARE * figures["discontinuous"]["f1"]
 
 
-def best_of(epochs: Sequence[Epoch]) -> Epoch:
-    """Return the epoch with the highest merit on development data; of equal ones the first."""
-    return max(epochs, key=lambda epoch: epoch.merit)
+def _variance(figures: Mapping[str, float]) -> float:
+    return figures["f1"] * (1 - figures["f1"]) / max(1.0, figures["gold"])
+
+
+def best_of(epochs: Sequence[Epoch], tolerance: float) -> Epoch:
+    """Return the last epoch that is not clearly worse than another on development data.
+
+    Differences between late epochs are mostly chance where development data is small, and the
+    learning rate falls to the end, so later epochs are preferred.
+
+    Args:
+        epochs: The epochs, in order.
+        tolerance: An epoch is clearly worse if its merit is lower than the highest one by more than
+            this many standard errors. With 0, the epoch with the highest merit is returned; of
+            equal ones, the last.
+    """
+    highest = max(epochs, key=lambda epoch: epoch.merit)
+    least = highest.merit - tolerance * highest.standard_error
+    return next(epoch for epoch in reversed(epochs) if epoch.merit >= least)
 
 
 def as_metrics(figures: Mapping[str, Mapping[str, float]]) -> dict[str, float]:

@@ -158,7 +158,7 @@ def _train_seed(
         return
     result = {
         "seed": seed,
-        "best_epoch": best_of(epochs).number,
+        "best_epoch": best_of(epochs, settings.epoch_tolerance).number,
         "dev": dev,
         "test": test,
         "epochs": [epoch.to_dict() for epoch in epochs],

@@ -29,6 +29,7 @@ PRESETS: Final[dict[str, dict[str, Any]]] = {
         "mention_scorer": 0,
         "discontinuous_weight": 1.0,
         "adversarial": 0.0,
+        "epoch_tolerance": 0.0,
         "fold": 0.0,
         "slots": 2,
         "gap_mentions": False,
@@ -224,6 +225,14 @@ class Settings:
         0.18,
         "How far the embeddings of a sentence are moved towards a larger loss in a second pass of "
         "each step; 0: train without this pass, in half the time.",
+        group=LEARNING,
+        least=0,
+        most=1000,
+    )
+    epoch_tolerance: float = setting(
+        1.0,
+        "The last epoch is kept that is at most this many standard errors worse than the best one "
+        "on the development data; 0: the best one.",
         group=LEARNING,
         least=0,
         most=1000,

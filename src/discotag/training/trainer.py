@@ -35,7 +35,7 @@ from discotag.training.callbacks import (
     best_file,
     check_loss,
 )
-from discotag.training.epochs import Epoch, as_metrics, best_of, merit_of, read_epochs
+from discotag.training.epochs import Epoch, as_metrics, best_of, read_epochs
 from discotag.training.evaluation import evaluate, to_dict
 from discotag.training.losses import Learner, make_terms
 from discotag.training.processes import is_launched, share
@@ -157,12 +157,18 @@ def make_trainer(
         head_learning_rate=settings.head_learning_rate,
         # The change of n sentences, each moved by a distance, has a norm of √n times that distance.
         adversarial=settings.adversarial * (len(examples) / len(loader)) ** 0.5,
+        epoch_tolerance=settings.epoch_tolerance,
     )
     if listener is not None:
         trainer.add_callback(ProgressCallback(listener, lambda: float(trainer.last_loss)))
     if resumable:
         trainer.add_callback(
-            CheckpointCallback(folder, settings.checkpoint_every, lambda: trainer.best_weights)
+            CheckpointCallback(
+                folder,
+                settings.checkpoint_every,
+                settings.epoch_tolerance,
+                lambda: trainer.best_weights,
+            )
         )
     return trainer
 
@@ -176,9 +182,8 @@ def _arguments(settings: Settings, seed: int, folder: Path, resumable: bool) -> 
     known = get_available_reporting_integrations()  # type: ignore[no-untyped-call]
     for name in settings.report_to:
         if name not in known:
-            raise InputError(
-                f"report_to: {name} is unknown or not installed; available are {', '.join(known)}"
-            )
+            others = f"use one of {', '.join(known)}" if known else "install it, or leave it out"
+            raise InputError(f"report_to: {name} is unknown or not installed; {others}")
     on_cpu = not torch.cuda.is_available()
     arguments = TrainingArguments(
         output_dir=str(folder),
@@ -221,6 +226,7 @@ class TaggerTrainer(Trainer):
         head_learning_rate: The peak learning rate of all layers but the encoder's.
         adversarial: How far the embeddings of a batch are moved in the second pass of a step; 0:
             there is no second pass.
+        epoch_tolerance: As in `best_of`.
 
     Attributes:
         last_loss: The loss of the last step.
@@ -241,9 +247,11 @@ class TaggerTrainer(Trainer):
         *,
         head_learning_rate: float,
         adversarial: float = 0.0,
+        epoch_tolerance: float = 0.0,
     ) -> None:
         self.head_learning_rate = head_learning_rate
         self.adversarial = adversarial
+        self.epoch_tolerance = epoch_tolerance
         super().__init__(
             model=learner,
             args=arguments,
@@ -273,7 +281,7 @@ class TaggerTrainer(Trainer):
             done = read_epochs(self.state.log_history)
         else:
             self.network.to(self.args.device)
-        self._load_best(best_of(done))
+        self._load_best(best_of(done, self.epoch_tolerance))
         self.network.config = calibrated(self.network, self.dev, bf16=self.args.bf16)
         return done
 
@@ -311,11 +319,10 @@ class TaggerTrainer(Trainer):
         """
         if self.optimizer is None:
             encoder = list(self.network.encoder.parameters())
-            known = set(map(id, encoder))
-            head = [each for each in self.learner.parameters() if id(each) not in known]
+            heads = self.learner.heads()
             kind, options = self.get_optimizer_cls_and_kwargs(self.args)
             options["weight_decay"] = self.args.weight_decay
-            groups = [{"params": encoder}, {"params": head, "lr": self.head_learning_rate}]
+            groups = [{"params": encoder}, {"params": heads, "lr": self.head_learning_rate}]
             self.optimizer = kind(groups, **options)
         return self.optimizer
 
@@ -354,18 +361,21 @@ class TaggerTrainer(Trainer):
         if self.last_loss.device.type == "cpu":
             check_loss(float(self.last_loss), self.args, self.state)
         if self.adversarial:
-            with worse_embeddings(self.network.encoder, self.adversarial):
+            with (
+                worse_embeddings(self.network.encoder, self.adversarial),
+                self.learner.second_pass(),
+            ):
                 super().training_step(*arguments, **named)
         return self.last_loss
 
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
         """Return the figures on the development data; keep the weights if they are the best."""
         figures = to_dict(evaluate(self.network, self.dev, bf16=self.args.bf16))
-        before = [each.merit for each in read_epochs(self.state.log_history)]
-        if merit_of(figures) > max(before, default=-1.0):
-            self._keep_weights()
         metrics = as_metrics(figures)
         self.log(metrics)
+        done = read_epochs(self.state.log_history)
+        if best_of(done, self.epoch_tolerance) is done[-1]:
+            self._keep_weights()
         self.control = self.callback_handler.on_evaluate(
             self.args, self.state, self.control, metrics
         )
