@@ -82,6 +82,7 @@ VARIANTS: Final = {
     "paper": Variant("paper", preset="paper", published=True),
     "no_adversarial": Variant("best, not adversarial", NO_ADVERSARIAL),
     "plain_no_adversarial": Variant("plain tagger, not adversarial", PLAIN | NO_ADVERSARIAL),
+    "best_epoch": Variant("best, best epoch on development data", {"epoch_tolerance": 0.0}),
     "two_slots": Variant("best, 2 slots, no gap mentions", TWO_SLOTS),
     "no_scorer": Variant("best, no mention scorer", NO_SCORER),
     "no_weight": Variant("best, no weight of discontinuous", NO_WEIGHT),
@@ -99,7 +100,7 @@ VARIANTS: Final = {
 }
 
 COMPARED: Final = {
-    "best": ("plain", "grid", "paper", "no_adversarial"),
+    "best": ("plain", "grid", "paper", "no_adversarial", "best_epoch", "scorer_twice"),
     "plain": (),
     "grid": ("plain_no_adversarial",),
     "paper": ("plain_no_adversarial",),

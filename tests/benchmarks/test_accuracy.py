@@ -17,6 +17,7 @@ pytest.importorskip("torch")
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
 import accuracy
+import accuracy_errors
 import accuracy_jobs
 import accuracy_summary
 import accuracy_training
@@ -355,6 +356,18 @@ def test_nothing_to_summarise(tmp_path, monkeypatch):
         call(monkeypatch, runs=tmp_path, jobs=0)
 
 
+def test_the_most_frequent_errors(tmp_path, capsys, monkeypatch):
+    data = write_data(tmp_path / "data", [Sentence(WORDS)] * 3)
+    gold, found = [[ARM, BOTH], [LEG], [ARM]], [[ARM], [BOTH], [ARM, BOTH]]
+    write_run(tmp_path, "best", 1, found, gold)
+    write_run(tmp_path, "plain", 1, gold, gold)
+    given = ["errors", "--data", str(data), "--runs", str(tmp_path), "--only", "best"]
+    monkeypatch.setattr(sys, "argv", given)
+    accuracy_errors.main()
+    *_, row = capsys.readouterr().out.splitlines()
+    assert row == "| psytar.mpnet.best.1 | 2 (sore … legs 2) | 2 (sore … legs 1, legs 1) |"
+
+
 def test_examples():
-    for module in (accuracy_jobs, accuracy_training, accuracy_summary):
+    for module in (accuracy_jobs, accuracy_training, accuracy_summary, accuracy_errors):
         assert doctest.testmod(module).failed == 0

@@ -73,6 +73,19 @@ def test_the_second_pass_is_that_of_a_network_with_moved_embeddings(settings, le
     assert learner(**batch)["loss"].item() == pytest.approx(loss)
 
 
+def test_the_mention_scorer_learns_in_the_first_pass_alone(settings, batch):
+    learner = _learner(replace(settings, mention_scorer=8))
+    plain = Learner(learner.network, [each for each in learner.terms if each.in_second_pass])
+    wanted = plain(**batch)["loss"].item()
+    assert learner(**batch)["loss"].item() > wanted
+    with learner.second_pass():
+        assert _pass(learner, batch) == pytest.approx(wanted)
+    assert all(each.grad is None for each in learner.network.scorer.parameters())
+    # Afterwards it learns again.
+    _pass(learner, batch)
+    assert all(each.grad is not None for each in learner.network.scorer.parameters())
+
+
 def test_without_a_gradient_nothing_moves(learner, batch):
     loss = learner(**batch)["loss"].item()
     _embeddings(learner).grad = torch.zeros_like(_embeddings(learner))

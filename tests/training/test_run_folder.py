@@ -6,7 +6,6 @@ from discotag.training.settings import Settings
 from discotag.training.sources import Sources
 from locks import held
 
-
 EVERYTHING = {"settings.yaml", "data.json", "left_out.jsonl", "checkpoints"}
 
 

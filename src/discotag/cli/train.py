@@ -150,7 +150,7 @@ def _show(figures: dict[str, Any], out: Path, dev: Path) -> None:
     )
     parts = [part for part in ("dev", "test") if figures[part] is not None]
     table = plain_table(
-        "seed", "best epoch", title="F1: all / in discontinuous sentences / discontinuous"
+        "seed", "epoch", title="F1: all / in discontinuous sentences / discontinuous"
     )
     for part in parts:
         table.add_column(part, justify="right")

@@ -190,8 +190,8 @@ class MentionTerm(Term):
     fastest kernel. The target of a candidate is whether it is gold; with teachers, this is mixed
     with the probability that they give it.
 
-    The second pass of adversarial training is for the tagger alone. It is one and a half times as
-    fast without this term, and the model is as accurate (docs/accuracy.md).
+    The second pass of adversarial training is for the tagger alone: candidates are not drawn again,
+    and the model is as accurate (docs/accuracy.md).
 
     Args:
         teacher_weight: The share of the teachers in the targets of sentences that have gold
