@@ -129,8 +129,11 @@ def test_unlabelled_text_is_plain_or_a_corpus(tmp_path):
     assert [" ".join(each.words) for each in found] == ["My knees hurt .", "I had no sleep ."]
     corpus = write_jsonl([*SENTENCES[:2], Sentence([])], tmp_path / "corpus.jsonl")
     assert read_unlabelled(corpus) == [Sentence(each.words) for each in SENTENCES[:2]]
+    table = tmp_path / "posts.csv"
+    table.write_text("id,text\n1,My knees hurt.\n")
+    assert [each.words for each in read_unlabelled(table)] == [("My", "knees", "hurt", ".")]
     plain.write_text(" \n")
-    with pytest.raises(InputError, match=r"posts\.txt: the file is empty"):
+    with pytest.raises(InputError, match=r"posts\.txt: it contains no sentence"):
         read_unlabelled(plain)
 
 

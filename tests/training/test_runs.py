@@ -222,9 +222,10 @@ def test_a_disk_that_is_full_later_ends_in_one_line(place, tmp_path, monkeypatch
         monkeypatch.setattr(Trainer, "_save_checkpoint", full)
     sources = Sources(place / "train.jsonl", place / "train.jsonl")
     with pytest.raises(
-        RunError, match=r"disk may be full \(No space left .*; the same command continues"
+        DiscotagError, match=r"disk may be full \(No space left .*; the same command continues"
     ):
         run(sources, _settings(place, num_train_epochs=1), tmp_path / "run", Silent())
+    assert (tmp_path / "run" / "settings.yaml").exists()
 
 
 def test_a_bar_is_taken_down_whatever_happens(place, tmp_path):

@@ -6,14 +6,16 @@ import torch
 
 from discotag import Mention, Scheme, Sentence, load
 from discotag.errors import DiscotagError, InputError
+from discotag.evaluation import SLICES
 from discotag.export import export
 from discotag.model.network import Network
 from discotag.model.objectives import Objective
 from discotag.prediction.regions import Options
 from discotag.prediction.tagger import Tagger
+from discotag.training import trainer
 from discotag.training.calibration import best_recall
 from discotag.training.callbacks import DivergedError
-from discotag.training.epochs import best_of
+from discotag.training.epochs import FIGURES, best_of
 from discotag.training.evaluation import evaluate, predict
 from discotag.training.examples import make_examples
 from discotag.training.initial_network import make_network
@@ -44,10 +46,46 @@ def test_every_objective_learns_by_heart(encoder, objective):
     assert len(epochs) == 20
     assert best_of(epochs, settings.epoch_tolerance).f1 == 1.0
     assert [epoch.step for epoch in epochs] == list(range(3, 61, 3))
-    # The network has the weights of the best epoch, not of the last.
     assert predict(network, SENTENCES) == [frozenset(each.mentions) for each in SENTENCES]
     # What does not fit the scheme is still evaluated.
     assert evaluate(network, dev).all.micro.gold == 10
+
+
+@pytest.mark.parametrize("interrupted", [False, True])
+@pytest.mark.parametrize(("tolerance", "kept"), [(1.0, 3), (0.0, 2)])
+def test_the_weights_of_the_best_epoch_are_kept(
+    encoder, tmp_path, monkeypatch, tolerance, kept, interrupted
+):
+    weights, scores, stop = [], [0.6, 0.8, 0.785, 0.5], interrupted
+
+    def figures(network, *_, **__):
+        nonlocal stop
+        if stop and len(weights) == 3:
+            stop = False
+            raise KeyboardInterrupt
+        weights.append(network.linear.weight.detach().clone())
+        found = dict.fromkeys(FIGURES, 0) | {"f1": scores[len(weights) - 1], "gold": 400}
+        return dict.fromkeys(SLICES, found)
+
+    monkeypatch.setattr(trainer, "evaluate", figures)
+    monkeypatch.setattr(trainer, "to_dict", lambda found: found)
+    given = FAST | {"num_train_epochs": 4, "epoch_tolerance": tolerance}
+    settings = Settings(encoder=str(encoder), **given)
+
+    def train():
+        network = _network(settings)
+        examples = make_examples(network, SENTENCES, settings)
+        epochs = fit(network, examples, SENTENCES, settings, seed=1, folder=tmp_path)
+        return network, best_of(epochs, tolerance)
+
+    if interrupted:
+        with pytest.raises(KeyboardInterrupt):
+            train()
+    network, best = train()
+    assert best.number == kept
+    assert [torch.equal(network.linear.weight, each) for each in weights] == [
+        number == kept for number in range(1, 5)
+    ]
 
 
 def test_the_mention_scorer_learns_and_everything_is_saved(encoder, tmp_path):

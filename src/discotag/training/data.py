@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Any, Final
 
 import numpy as np
@@ -69,7 +70,7 @@ def read_sentences(
     except UnrecognisedError:
         raise InputError(
             f"{path}: the format was not recognised; if it is one of {', '.join(corpora.FORMATS)}, "
-            f"convert it: discotag corpus convert {path} corpus.jsonl --from FORMAT"
+            f"convert it: discotag corpus convert {quote(str(path))} corpus.jsonl --from FORMAT"
         ) from None
     sentences = [_clean(each, labels) for document in documents for each in document.sentences]
     if not any(sentence.words for sentence in sentences):
@@ -85,21 +86,18 @@ def read_sentences(
 
 
 def read_unlabelled(path: Path) -> list[Sentence]:
-    """Read the sentences of a corpus or of plain text, without mentions.
+    """Read the sentences of a corpus, a table or plain text, without mentions.
 
     Raises:
         InputError: The file cannot be read, or has no sentence.
     """
-    from discotag import corpora
-    from discotag.corpora.formats.registry import UnrecognisedError
-    from discotag.corpora.inputs import PLAIN, Inputs
+    from discotag.corpora.inputs import Inputs  # needs packages that training does not
 
-    try:
-        documents = corpora.read(path)
-    except UnrecognisedError:
-        documents = Inputs([str(path)], format=PLAIN).documents()
     sentences = [
-        Sentence(each.words) for document in documents for each in document.sentences if each.words
+        Sentence(each.words)
+        for document in Inputs([str(path)]).documents()
+        for each in document.sentences
+        if each.words
     ]
     if not sentences:
         raise InputError(f"{path}: it contains no sentence")

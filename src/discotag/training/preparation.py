@@ -13,6 +13,7 @@ from discotag.errors import InputError
 from discotag.mentions import Sentence
 from discotag.model.config import ModelConfig
 from discotag.scheme import Scheme
+from discotag.scheme.tags import SLOT_NAMES
 from discotag.training.augment import augment
 from discotag.training.batching import Lesson
 from discotag.training.data import (
@@ -128,6 +129,7 @@ def choose(
     Raises:
         InputError: No sentence with a mention fits.
     """
+    can_have_more_slots = scheme is None and settings.slots < len(SLOT_NAMES)
     if scheme is None:
         scheme = settings.scheme(settings.labels or find_labels(sentences))
     kept, left_out = fitting(sentences, scheme)
@@ -141,7 +143,8 @@ def choose(
                 "long to train on; split them into sentences"
             )
         listed = ", ".join(f"{name} {number}" for name, number in reasons.items())
-        advice = "use more slots" if "too_many_slots" in reasons else "see discotag corpus check"
+        more = can_have_more_slots and "too_many_slots" in reasons
+        advice = "use more slots" if more else "see discotag corpus check"
         raise InputError(f"no sentence with a mention fits the scheme ({listed}); {advice}")
     kept = balanced(kept, settings.without_mentions, settings.seed)
     new: list[Sentence] = []

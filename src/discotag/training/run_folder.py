@@ -30,9 +30,9 @@ RESULT: Final = "result.json"
 """Written into the folder of a seed when the seed is finished."""
 
 MADE_BEFORE_TRAINING: Final = frozenset(
-    {SETTINGS, f"{SETTINGS}{PART}", SOURCES, f"{SOURCES}{PART}", LEFT_OUT, CHECKPOINTS}
+    {SETTINGS, f"{SETTINGS}{PART}", SOURCES, f"{SOURCES}{PART}", LEFT_OUT, CHECKPOINTS, LOGS}
 )
-"""What a run makes before it trains; the folder of checkpoints is empty then."""
+"""What a run makes before its first epoch is done; there is no checkpoint then."""
 
 WEIGHTS_IN_CHECKPOINT: Final = 3
 """The size of a checkpoint, in times the size of the weights: AdamW has two moments of each."""
@@ -125,15 +125,19 @@ def _remove(out: Path, names: Collection[str], *, folder_too: bool) -> None:
             out.rmdir()
 
 
-def check_outside(out: Path, sources: Sources) -> None:
-    """Raise `RunError` if the run folder is in a folder that the training reads.
+def check_apart(out: Path, sources: Sources) -> None:
+    """Raise `RunError` if the run folder is in a folder that is read, or contains what is read.
 
-    Its files would be read as a part of the corpus.
+    Its files would be read as a part of the corpus, or replace it.
     """
-    paths = (sources.train, sources.dev, sources.test, *sources.unlabelled)
-    for path in paths:
-        if path is not None and path.resolve() in out.resolve().parents:
+    folder = out.resolve()
+    for path in (sources.train, sources.dev, sources.test, *sources.unlabelled):
+        if path is None:
+            continue
+        if path.resolve() in folder.parents:
             raise RunError(f"{out}: is in {path}, which is read; give another folder with --out")
+        if folder in (path.resolve(), *path.resolve().parents):
+            raise RunError(f"{out}: contains {path}, which is read; give another folder with --out")
 
 
 def claim(out: Path, settings: Settings, digests: Mapping[str, Sequence[str]]) -> None:
@@ -152,19 +156,31 @@ def claim(out: Path, settings: Settings, digests: Mapping[str, Sequence[str]]) -
         raise RunError(f"{out}: contains a finished run; give another folder with --out")
     if _has_checkpoint(out) and (out / SOURCES).exists():
         check_same_run(out, settings, digests)
-    elif out.is_dir() and not (out / SOURCES).exists():
-        ours = {SETTINGS, f"{SETTINGS}{PART}", f"{SOURCES}{PART}"}
-        if any(path.name not in ours for path in out.iterdir()):
-            raise RunError(
-                f"{out}: contains files that are not of a run; give another folder with --out"
-            )
+    elif not _is_free(out):
+        raise RunError(
+            f"{out}: contains files that are not of a run; give another folder with --out"
+        )
     try:
         out.mkdir(parents=True, exist_ok=True)
         text = yaml.safe_dump(settings.to_dict(), sort_keys=False, allow_unicode=True)
+        write_json(digests, out / SOURCES)  # first: settings without it are those of a user
         write_text(text, out / SETTINGS)
-        write_json(digests, out / SOURCES)
     except OSError as error:
         raise RunError(f"{out}: cannot be written to: {error.strerror}") from None
+
+
+def _is_free(out: Path) -> bool:
+    """Return whether a folder has no files but those of a run that was begun."""
+    names = _names_in(out)
+    if SOURCES not in names:
+        return names <= {f"{SOURCES}{PART}"}
+    if not names <= MADE_BEFORE_TRAINING:
+        return False
+    try:
+        known = json.loads((out / SOURCES).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(known, dict) and {"train", "dev"} <= known.keys()
 
 
 def check_same_run(out: Path, settings: Settings, digests: Mapping[str, Sequence[str]]) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from discotag.errors import DiscotagError
 from discotag.model.network import Network
 from discotag.training.checkpoints import PART, flushed, write_json, writing
 from discotag.training.data import count, read_lexicon, write_left_out
@@ -41,8 +42,7 @@ from discotag.training.run_folder import (
     LOGS,
     MODEL,
     RESULT,
-    RunError,
-    check_outside,
+    check_apart,
     check_room,
     check_same_run,
     claim,
@@ -71,14 +71,14 @@ def run(sources: Sources, settings: Settings, out: Path, listener: Listener) -> 
 
     Raises:
         RunError: The folder contains another run or a finished one, is in a folder that is read,
-            or cannot be written to.
+            contains a file that is read, or cannot be written to.
         InputError: The data or the encoder cannot be used.
         ProcessError: Another process was lost, or has ended with an error.
     """
     with joined():
         if not is_first():
             return _run(sources, settings, out, Silent())
-        check_outside(out, sources)
+        check_apart(out, sources)
         with locked_folder(out):
             return _run(sources, settings, out, listener)
 
@@ -114,7 +114,7 @@ def _run(sources: Sources, settings: Settings, out: Path, listener: Listener) ->
             return {}
         return _finish(out, list(folders.values()), sources, settings, data)
     except OSError as error:
-        raise RunError(
+        raise DiscotagError(  # not `RunError`: what the run has made is kept
             f"{error.filename or out}: {error.strerror}; the same command continues the run"
         ) from error
     finally:
