@@ -106,6 +106,8 @@ COMPARED: Final = {
     "paper": ("plain_no_adversarial",),
     "no_adversarial": ("plain_no_adversarial", "grid", "paper"),
     "plain_no_adversarial": (),
+    "best_epoch": ("scorer_twice",),
+    "scorer_twice": ("plain", "no_adversarial"),
 }
 """The variants that a variant is compared with."""
 

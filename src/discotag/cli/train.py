@@ -31,7 +31,7 @@ Preset = StrEnum("Preset", {each: each for each in PRESETS})  # type: ignore[mis
 def train(
     train: Annotated[Path, typer.Argument(help="The corpus to train on, in any format.")],
     dev: Annotated[
-        Path, typer.Option(help="The corpus that the best epoch and seed are chosen on.")
+        Path, typer.Option(help="The corpus that the epoch and the seed to keep are chosen on.")
     ],
     out: Annotated[
         Path, typer.Option(help="The run folder; an interrupted run in it is continued.")

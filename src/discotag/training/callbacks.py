@@ -78,7 +78,7 @@ class CheckpointCallback(TrainerCallback):
         folder: The folder of the checkpoints.
         every: The number of epochs between checkpoints; the last epoch always has one.
         tolerance: As in `best_of`.
-        best_weights: Returns the weights of the best epoch, or None if an earlier process has
+        best_weights: Returns the weights of the epoch to keep, or None if an earlier process has
             written them.
     """
 

@@ -10,8 +10,8 @@ from typing import Any, Final
 from discotag.evaluation import SLICES
 
 DISCONTINUOUS_SHARE: Final = 0.1
-"""The weight of the F1 of discontinuous mentions in the choice of the best epoch and seed. About
-one mention in ten is discontinuous where there are any."""
+"""The weight of the F1 of discontinuous mentions in the choice of an epoch and a seed. About one
+mention in ten is discontinuous where there are any."""
 
 FIGURES: Final = ("precision", "recall", "f1", "gold", "predicted", "correct")
 """The figures that are logged for each slice of the development data."""
@@ -40,7 +40,7 @@ class Epoch:
 
     @property
     def merit(self) -> float:
-        """What the best epoch is chosen by; see `merit_of`."""
+        """What the epoch to keep is chosen by; see `merit_of`."""
         return merit_of(self.dev)
 
     @property
@@ -68,7 +68,7 @@ def _variance(figures: Mapping[str, float]) -> float:
 
 
 def best_of(epochs: Sequence[Epoch], tolerance: float) -> Epoch:
-    """Return the last epoch that is not clearly worse than another on development data.
+    """Return the epoch to keep: the last that is not clearly worse than the one of highest merit.
 
     Differences between late epochs are mostly chance where development data is small, and the
     learning rate falls to the end, so later epochs are preferred.

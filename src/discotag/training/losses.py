@@ -98,7 +98,7 @@ class Term(nn.Module, ABC):
     """A term of the loss.
 
     Attributes:
-        in_second_pass: Whether it is a part of the loss in the second pass of adversarial training.
+        in_second_pass: Whether it is part of the loss in the second pass of adversarial training.
     """
 
     in_second_pass: ClassVar[bool] = True
@@ -190,8 +190,8 @@ class MentionTerm(Term):
     fastest kernel. The target of a candidate is whether it is gold; with teachers, this is mixed
     with the probability that they give it.
 
-    The second pass of adversarial training is for the tagger alone: candidates are not drawn again,
-    and the model is as accurate (docs/accuracy.md).
+    The second pass of adversarial training is for the tagger alone, so candidates are drawn once
+    per step. docs/accuracy.md compares this with a scorer that learns in both passes.
 
     Args:
         teacher_weight: The share of the teachers in the targets of sentences that have gold
@@ -325,7 +325,7 @@ class Learner(nn.Module):
 
     @contextmanager
     def second_pass(self) -> Iterator[None]:
-        """Leave the terms out that are not a part of the second pass of adversarial training."""
+        """Leave out the terms that are not part of the second pass of adversarial training."""
         self._second_pass = True
         try:
             yield

@@ -98,7 +98,7 @@ def prepare(sources: Sources, settings: Settings, continued: ModelConfig | None 
     dev = read_sentences(sources.dev, settings.labels, known)
     learned = chosen.scheme.labels
     if not set(learned).intersection(find_labels(dev)):
-        _refuse_without_mentions(sources.dev, learned, "the best epoch cannot be chosen on it")
+        _refuse_without_mentions(sources.dev, learned, "no epoch can be chosen on it")
     test = None
     if sources.test is not None:
         test = read_sentences(sources.test, settings.labels, known)

@@ -231,8 +231,8 @@ class Settings:
     )
     epoch_tolerance: float = setting(
         1.0,
-        "The last epoch is kept that is at most this many standard errors worse than the best one "
-        "on the development data; 0: the best one.",
+        "Keep the last epoch that is at most this many standard errors worse than the best one on "
+        "the development data; 0: keep the best one.",
         group=LEARNING,
         least=0,
         most=1000,

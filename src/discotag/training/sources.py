@@ -24,7 +24,7 @@ class Sources:
 
     Attributes:
         train: The corpus to train on.
-        dev: The corpus that the best epoch and seed are chosen on.
+        dev: The corpus that the epoch and the seed to keep are chosen on.
         test: The corpus to evaluate on at the end.
         teachers: Models to learn from.
         unlabelled: Text on which the teachers alone are learned from.

@@ -61,12 +61,12 @@ def fit(
     logs: Path | None = None,
     listener: Listener | None = None,
 ) -> list[Epoch]:
-    """Train a network; afterwards it has the weights of its best epoch.
+    """Train a network; afterwards it has the weights of the epoch that is kept, see `best_of`.
 
     Args:
         network: The network, with a pretrained encoder.
         examples: The sentences to learn from.
-        dev: The sentences that the best epoch is chosen on.
+        dev: The sentences that the epoch to keep is chosen on.
         settings: The settings.
         seed: Decides the order of sentences, dropout, and the weights of training-only heads.
         folder: The folder of checkpoints; an interrupted training is continued from there. None:
@@ -230,8 +230,8 @@ class TaggerTrainer(Trainer):
 
     Attributes:
         last_loss: The loss of the last step.
-        best_weights: The weights of the best epoch, or None if an earlier process has written them
-            to the folder.
+        best_weights: The weights of the epoch to keep, or None if an earlier process has written
+            them to the folder.
     """
 
     last_loss: Tensor
