@@ -247,7 +247,7 @@ def test_a_bar_is_taken_down_whatever_happens(place, tmp_path):
 def test_development_data_without_mentions_is_refused(place, tmp_path):
     other = sentence("pain in my arms", [(0, 1)], label="X")
     dev = write_jsonl([SENTENCES[-1], other], tmp_path / "dev.jsonl")
-    with pytest.raises(DiscotagError, match=r"dev\.jsonl: it has no mention of ADR, so the"):
+    with pytest.raises(DiscotagError, match=r"dev\.jsonl: it has no mention of ADR, so no epoch"):
         run(Sources(place / "train.jsonl", dev), _settings(place), tmp_path / "run", Silent())
 
 
