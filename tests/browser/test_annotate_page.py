@@ -539,9 +539,10 @@ def test_a_page_that_cannot_show_an_answer_goes_on_sending(server, enter):
 
 def corners(page, selector):
     """Return left and top of elements, all at one moment: the page may draw them anew."""
-    return page.eval_on_selector_all(
+    return page.evaluate(
+        "selector => [...document.querySelectorAll(selector)]"
+        ".map(each => each.getBoundingClientRect()).map(box => [box.left, box.top])",
         selector,
-        "all => all.map(each => each.getBoundingClientRect()).map(box => [box.left, box.top])",
     )
 
 
