@@ -109,7 +109,8 @@ COMPARED: Final = {
     "best_epoch": ("scorer_twice",),
     "scorer_twice": ("plain", "no_adversarial"),
 }
-"""The variants that a variant is compared with."""
+"""The variants that a variant is compared with. `scorer_twice` is an earlier `best`, whose mention
+scorer learned in both passes; it cannot be trained any more, but its predictions were kept."""
 
 COMPARED_BY_DEFAULT: Final = ("plain", "best")
 """Those that the ablations are compared with."""
