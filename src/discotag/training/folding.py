@@ -71,7 +71,7 @@ class Cut:
 
     def key(self, words: Words) -> Key:
         """Return what cuts must have in common so that their mentions can be folded."""
-        shared = _lower(words[slice(*self.shared)])
+        shared = lowered(words[slice(*self.shared)])
         # "B- and T-cells", but not "B- and stem cells".
         return self.label, shared, self.shared < self.rest, words[self.rest[1] - 1] == HYPHEN
 
@@ -95,7 +95,7 @@ def can_be_folded(sentences: Sequence[Sentence]) -> bool:
     mention.
     """
     enough = LEAST_SHARE * len(sentences)
-    with_conjunction = sum("and" in _lower(each.words) for each in sentences)
+    with_conjunction = sum("and" in lowered(each.words) for each in sentences)
     return with_conjunction >= enough and any(
         mention.discontinuous for each in sentences for mention in each.mentions
     )
@@ -157,7 +157,7 @@ def fold(
                 else:
                     cut = cuts[random.integers(len(cuts))]
                     rests = partners.draw(sentence, cut, random)
-                    made = folded(sentence, cut, rests, _draw_conjunction(conjunctions, random))
+                    made = folded(sentence, cut, rests, draw_conjunction(conjunctions, random))
                 # Without a partner, the words are still the same.
                 if made.words in known or scheme.problems(len(made.words), made.mentions):
                     continue
@@ -172,13 +172,13 @@ class Partners:
 
     def __init__(self, sentences: Sequence[Sentence], conjunctions: Container[str]) -> None:
         found: dict[Key, dict[Words, Words]] = defaultdict(dict)
-        usual = {word for each in sentences if not _is_shouted(each) for word in each.words}
+        usual = usual_words(sentences)
         for sentence in sentences:
-            words = _uncapitalised(sentence, usual) if sentence.mentions else ()
+            words = uncapitalised(sentence, usual) if sentence.mentions else ()
             for mention in sentence.mentions:
                 for cut in find_cuts(words, mention, conjunctions):
                     rest = words[slice(*cut.rest)]
-                    found[cut.key(words)].setdefault(_lower(rest), rest)
+                    found[cut.key(words)].setdefault(lowered(rest), rest)
         self._rests = {key: list(rests.values()) for key, rests in found.items() if len(rests) > 1}
 
     def exist(self, sentence: Sentence, cut: Cut) -> bool:
@@ -239,7 +239,7 @@ def folded(sentence: Sentence, cut: Cut, rests: Sequence[Words], conjunction: st
         inserted.append(conjunction if number == len(rests) or conjunction == "/" else ",")
         coordinated.append((at + len(inserted), at + len(inserted) + len(rest)))
         inserted += rest
-    if _is_shouted(sentence):
+    if is_shouted(sentence):
         inserted = [word.upper() for word in inserted]
 
     def moved(fragment: Fragment) -> Fragment:
@@ -266,9 +266,9 @@ def find_removals(
     "feet" with "and" would leave "arms , legs", so it is not offered.
     """
     used = {word for mention in sentence.mentions for word in mention.words}
-    lower = _lower(sentence.words)
+    lower = lowered(sentence.words)
     for components in (slot for group in layers.sets for slot in group.slots):
-        for chain in _chains(lower, components, used, conjunctions):
+        for chain in find_chains(lower, components, used, conjunctions):
             if chain[0][0] and lower[chain[0][0] - 1] in PAIRED:
                 continue
             separators = [end for _, end in chain[:-1]]
@@ -297,7 +297,7 @@ def unfolded(sentence: Sentence, removal: Removal) -> Sentence:
     start = min(removal.component[0], removal.conjunction)
     end = max(removal.component[1], removal.conjunction + 1)
     words = [*sentence.words[:start], *sentence.words[end:]]
-    if start == 0 and _is_capitalised(sentence.words[0]):
+    if start == 0 and is_capitalised(sentence.words[0]):
         words[0] = words[0][:1].upper() + words[0][1:]
 
     def moved(fragment: Fragment) -> Fragment:
@@ -312,7 +312,7 @@ def unfolded(sentence: Sentence, removal: Removal) -> Sentence:
     return Sentence(tuple(words), mentions)
 
 
-def _chains(
+def find_chains(
     lower: Words,
     components: Sequence[Fragment],
     used: Container[int],
@@ -332,7 +332,7 @@ def _chains(
 
 
 def _can_be_shared(words: Words) -> bool:
-    return _is_word(words[0]) and _is_word(words[-1]) and _has_content(words)
+    return _is_word(words[0]) and _is_word(words[-1]) and has_content(words)
 
 
 def _can_be_coordinated(words: Words, comes_last: bool, conjunctions: Container[str]) -> bool:
@@ -344,7 +344,7 @@ def _can_be_coordinated(words: Words, comes_last: bool, conjunctions: Container[
         if last.lower() in FUNCTION_WORDS:
             return False
     return (
-        _has_content(words)
+        has_content(words)
         and _is_word(words[0])
         and _is_word(last)
         and all(_is_word(each) or each == HYPHEN for each in words)
@@ -356,33 +356,38 @@ def _is_word(word: str) -> bool:
     return any(map(str.isalnum, word))
 
 
-def _has_content(words: Words) -> bool:
+def has_content(words: Words) -> bool:
     return any(_is_word(word) and word.lower() not in FUNCTION_WORDS for word in words)
 
 
-def _draw_conjunction(conjunctions: Mapping[str, float], random: np.random.Generator) -> str:
+def draw_conjunction(conjunctions: Mapping[str, float], random: np.random.Generator) -> str:
     weights = np.array(list(conjunctions.values()), float)
     return list(conjunctions)[random.choice(len(weights), p=weights / weights.sum())]
 
 
-def _lower(words: Words) -> Words:
+def lowered(words: Words) -> Words:
     return tuple(map(str.lower, words))
 
 
-def _is_capitalised(word: str) -> bool:
+def is_capitalised(word: str) -> bool:
     return word[:1].isupper() and word[1:].islower()
 
 
-def _is_shouted(sentence: Sentence) -> bool:
+def is_shouted(sentence: Sentence) -> bool:
     """Return whether the sentence is in capitals."""
     return " ".join(sentence.words).isupper()
 
 
-def _uncapitalised(sentence: Sentence, usual: Container[str]) -> Words:
+def usual_words(sentences: Sequence[Sentence]) -> set[str]:
+    """Return the words of sentences that are not in capitals, as they are written there."""
+    return {word for each in sentences if not is_shouted(each) for word in each.words}
+
+
+def uncapitalised(sentence: Sentence, usual: Container[str]) -> Words:
     """Return the words without capitals, as far as the corpus has them like that elsewhere."""
-    shouted = _is_shouted(sentence)
+    shouted = is_shouted(sentence)
     return tuple(
-        word.lower() if (shouted or _is_capitalised(word)) and word.lower() in usual else word
+        word.lower() if (shouted or is_capitalised(word)) and word.lower() in usual else word
         for word in sentence.words
     )
 

@@ -27,6 +27,7 @@ from discotag.training.data import (
     read_unlabelled,
 )
 from discotag.training.folding import can_be_folded, fold
+from discotag.training.separating import count_coordinations, number_to_add, separate
 from discotag.training.settings import Settings
 from discotag.training.sources import Sources
 from discotag.training.teachers import teach
@@ -152,7 +153,10 @@ def choose(
         lexicon = read_lexicon(settings.lexicon)
         new += augment(kept, scheme, settings.augment, settings.seed, lexicon)
     if settings.fold and can_be_folded(kept):
-        new += fold(kept, scheme, settings.fold, settings.seed)
+        folded = fold(kept, scheme, settings.fold, settings.seed)
+        counts = (count_coordinations(each, scheme) for each in (kept, folded))
+        number = round(settings.separate * number_to_add(*counts))
+        new += [*folded, *separate(kept, scheme, number, settings.seed)]
     return Chosen(scheme, [*kept, *new], left_out, len(new))
 
 

@@ -261,6 +261,14 @@ class Settings:
         least=0,
         most=100,
     )
+    separate: float = setting(
+        1.0,
+        "How many sentences with separate coordinations are added beside folding; 1: as many as "
+        "keep the proportion of separate and shared coordinations in the corpus.",
+        group=DATA,
+        least=0,
+        most=100,
+    )
     lexicon: str = setting(
         "",
         "A file of body parts, for augmentation and the weakly supervised objectives.",
