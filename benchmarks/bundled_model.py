@@ -26,6 +26,7 @@ from pathlib import Path
 from conditions import all_conditions
 from discotag.corpora import read, write
 from held_out import judge
+from made_up_coordinations import made_up_coordinations
 from made_up_posts import made_up_posts
 from made_up_reports import made_up_reports
 from written_reports import written_reports
@@ -63,14 +64,16 @@ medical device.
 - Body parts in the made-up posts: WordNet 3.0, Princeton University.
 """
 
-POSTS, LISTS, REPORTS = 600, 400, 2500
-"""The numbers of made-up posts, lists and reports with labels, beside PsyTAR's 4,271 sentences and
-3,437 written reports. With 6,000, students lose 1 to 2 points of F1 on PsyTAR."""
+POSTS, LISTS, REPORTS, COORDINATIONS = 600, 400, 2500, 1500
+"""The numbers of made-up posts, lists, reports and coordinations with labels, beside PsyTAR's 4,271
+sentences and 4,524 written reports. With 6,000 reports, students lose 1 to 2 points of F1 on
+PsyTAR."""
 DEV = 8
 """One of so many written reports is development data, so that recall and calibration suit short
 reports and text without mentions too, not only PsyTAR's posts."""
 UNLABELLED = 2200
-"""The number of made-up posts and of made-up reports that the teachers label."""
+"""The number of made-up posts and of made-up reports that the teachers label, and twice the number
+of coordinations."""
 TEACHERS, STUDENTS = 4, 6
 TEACHER: list[str] = []
 STUDENT = ["--learning-rate", "1e-4", "--num-train-epochs", "14", "--mention-scorer", "192"]
@@ -88,6 +91,7 @@ def write_texts(data: Path, out: Path) -> None:
         made_up_posts(POSTS, seed=5, share=0.5),
         made_up_posts(LISTS, seed=6, share=0.4, lists=True),
         made_up_reports(REPORTS, seed=7, conditions=conditions),
+        made_up_coordinations(COORDINATIONS, seed=8, conditions=conditions),
     )
     kept = (each for number, each in enumerate(written) if number % DEV)
     write(chain(read(data / "train.jsonl"), kept, made_up), out / "train.jsonl")
@@ -95,6 +99,7 @@ def write_texts(data: Path, out: Path) -> None:
     unlabelled = chain(
         made_up_posts(UNLABELLED, seed=1, share=0.5),
         made_up_reports(UNLABELLED, seed=2, conditions=conditions),
+        made_up_coordinations(UNLABELLED // 2, seed=3, conditions=conditions),
     )
     write(unlabelled, out / "unlabelled.jsonl")
 

@@ -82,6 +82,18 @@ SYMPTOMS = (
 ).split("|")
 """Symptoms that patients report often."""
 
+ABBREVIATIONS = (
+    "AKI|ARF|AFib|afib|AF|PVCs|SVT|VT|V-tach|VF|QTc prolongation|long QT|CHF|HF|MI|NSTEMI|STEMI|CP|"
+    "DVT|PE|VTE|CVA|TIA|ICH|SAH|SDH|GIB|UGIB|GI bleed|BRBPR|SOB|DOE|ARDS|ILD|URI|URTI|UTI|C diff|"
+    "CDI|SJS|TEN|SJS/TEN|DRESS|AGEP|EM|ITP|TTP|HIT|DIC|MDS|TLS|CRS|NMS|EPS|TD|RLS|AMS|LOC|HA|HAs|"
+    "PML|PRES|GBS|IIH|SI|AH|VH|NVD|GERD|IBS|LFT elevation|elevated LFTs|abnormal LFTs|"
+    "transaminitis|DILI|SIADH|DKA|HHS|hypoNa|hyperK|hypoK|hypoMg|rhabdo|ONJ|AVN|ED|HTN|OH|"
+    "low BP|high BP|BP spike|low WBC|low plts|low ANC|neutropenic fever|palps|tachy|brady|"
+    "bradycardia|tachycardia|anaphylactoid reaction|ISR|HFS|PN|CIPN|wt gain|wt loss|abd pain|"
+    "abd cramps|LE edema|BLE edema|dizzy spells|LH|vag bleeding|resp distress|resp depression"
+).split("|")
+"""Reactions as clinicians abbreviate them."""
+
 HPO_BRANCHES = (
     "Constitutional symptom|Pain|Abnormal bleeding|Atypical behavior|"
     "Abnormal respiratory system physiology|Abnormal cardiovascular system physiology|"

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from conditions import Conditions, all_conditions, own_conditions
+from conditions import ABBREVIATIONS, Conditions, all_conditions, own_conditions
 from discotag import Document
 from discotag.lexicon import Lexicon
 from discotag.marks import Marked
@@ -45,6 +45,8 @@ INNER = re.compile(r"<(\w)>")
 
 OWN_SHARE = 0.6
 """The share of names from our own lists, which are the more frequent ones."""
+ABBREVIATED = 0.1
+"""The share of names that are abbreviations."""
 PAIR_SHARE = 0.5
 """The share of reports that are followed by text without mentions that has the same names."""
 JOINED_SHARE = 0.15
@@ -224,6 +226,8 @@ class Filling:
         conditions, own, choose = self.conditions, own_conditions(), self.draw.choice
         if kind == "e":
             return choose(conditions.events)
+        if self.draw.random() < ABBREVIATED:
+            return choose(ABBREVIATIONS)
         serious = self.draw.random() < 0.5
         if self.draw.random() < OWN_SHARE:
             return choose(own.serious if serious else own.symptoms)

@@ -1,0 +1,267 @@
+# ruff: noqa: SIM905
+"""Made-up coordinations, shared and separate, to train the bundled model on.
+
+"Rash and chest pain" are two reactions that share no word, "chest and back pain" are two that do.
+Both kinds are in the same frames, separate ones more often, as in PsyTAR: there, 179 pairs of
+neighbouring mentions around "and", "or", "&" or "/" are separate, and 83 pairs share words
+(`discotag.training.separating`). To see some, run `python benchmarks/made_up_coordinations.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+from conditions import ABBREVIATIONS, Conditions, all_conditions, own_conditions
+from discotag import Document, Mention, Sentence
+from discotag.lexicon import Lexicon
+from discotag.marks import Marked
+from discotag.training.separating import Neighbours
+from discotag.words import Splitter
+from made_up_posts import (
+    DRUG_FRAMES,
+    ENDED,
+    FEELINGS,
+    FRAMES,
+    SHARED,
+    body,
+    both,
+    capitalised,
+    drug,
+    feelings_before,
+    parts_after,
+    parts_before,
+    read,
+    shared_beginning,
+    shared_end,
+    where,
+)
+from made_up_reports import DID, OUTSIDE, OWN_SHARE, TIMES, styled
+
+SHARED_SHARE = 83 / (83 + 179)
+"""The share of coordinations that are shared."""
+
+MIXED_SHARE = 0.25
+"""The share of shared coordinations that are joined to a separate mention."""
+
+SILENT_SHARE = 0.08
+"""The share of lines whose reactions did not happen, or not to the patient."""
+
+LINKS = {
+    " and ": 40, " or ": 10, " & ": 9, "/": 7, ", ": 9, "; ": 6, " with ": 6, " plus ": 6,
+    " as well as ": 2, " along with ": 2, ", and ": 3, " / ": 2,
+}  # fmt: skip
+"""What joins separate mentions, with weights."""
+
+NUMBERS = {2: 70, 3: 20, 4: 10}
+"""The numbers of separate mentions in a line, with weights."""
+
+DEGREES = "severe|really bad|horrible|mild|awful|sudden|terrible|intense|extreme|worsening".split(
+    "|"
+)
+
+LONGER = (
+    "Started DRUG on Monday for my knee and by TIME I had {}.|"
+    "My doctor says it is not the DRUG, but I never had {} before I took it.|"
+    "Pt is a 54 yo male who developed {} after TIME on DRUG; drug was held.|"
+    "Pt developed {} s/p DRUG, resolved after discontinuation.|"
+    "She was switched to DRUG last spring and has since complained of {}.|"
+    "Has anybody else had {} on this? My pharmacist has never heard of it.|"
+    "It did help with what I took it for, but the {} made me quit after TIME.|"
+    "Hospitalized with {} TIME after the first dose.|"
+    "I was told it is safe, and TIME later I was in the ER with {}.|"
+    "The patient presented with {} and DRUG was stopped.|"
+    "71 y/o female admitted for {}, likely secondary to DRUG.|"
+    "Taking DRUG for TIME now. The only things that bother me are {}.|"
+    "On 40 mg I got {}, on 20 mg nothing at all.|"
+    "tried DRUG again last year and same story, {} within TIME|"
+    "Thought it was the flu at first, but the {} only came after each pill.|"
+    "AE: {}. Outcome: recovered.|Reported events: {}.|c/o {} since starting DRUG|"
+    "Discontinued DRUG due to {}.|DRUG stopped because of {} (grade 3).|"
+    "went off it because of {} and feel like myself again|"
+    "no problems for TIME, then {} out of nowhere|"
+    "My son got {} after his second dose, we called the doctor right away.|"
+    "Works fine for the infection. Got {} though.|"
+    "Day 3: {}. Day 10: all gone.|Subject experienced {} at week 4.|"
+    "Following administration of DRUG the patient experienced {}.|"
+    "{} since starting DRUG.|{} after TIME on DRUG.|{} from DRUG|{}, thanks to DRUG|"
+    "{} started the day after my shot.|{} TIME after DRUG was added.|{}!|{} again today|"
+    "DRUG caused {}, so I stopped.|I get {} every time I take it.|Woke up at 3 with {}.|"
+    "Side effects were {}.|just {}, nothing else|still having {} TIME later"
+).split("|")
+"""Frames besides those of `made_up_posts`; TIME is a time, DRUG a drug."""
+
+SILENT_FRAMES = (
+    "Denies {}.|No {}.|No {} so far on DRUG.|My sister had {} on it, I am fine.|"
+    "I had {} before I took DRUG, it is gone now.|I take DRUG for {}.|Call us if you get {}.|"
+    "The leaflet warns of {}.|Never had {}.|Patient denies {} at this time.|"
+    "h/o {}, now on DRUG|Does DRUG cause {}?|Negative for {}.|w/o {}|"
+    "DRUG got rid of my {} within TIME."
+).split("|")
+
+PLACES = "in of around down".split()
+"""Words after which the place of a feeling follows."""
+
+SHARING = (
+    parts_after, parts_after, feelings_before, feelings_before, both, parts_before, parts_before,
+    shared_beginning, shared_end,
+)  # fmt: skip
+
+
+class Writer:
+    """Writes lines with coordinations.
+
+    Args:
+        draw: The random numbers.
+        conditions: The names of reactions.
+    """
+
+    def __init__(self, draw: random.Random, conditions: Conditions) -> None:
+        self.draw = draw
+        self.conditions = conditions
+        self.rare = sorted(t for t in Lexicon.default().terms if t.isascii() and len(t) < 20)
+        # "Muscle weakness and pain" may share a word if there is "muscle pain", and "numbness and
+        # pain in my legs" words of the place.
+        places = [f"{feeling} {place}" for feeling in FEELINGS for place in PLACES]
+        names = [*conditions.serious, *conditions.symptoms, *places, *self._compounds()]
+        self.neighbours = Neighbours([_as_sentence(name) for name in names])
+
+    def line(self) -> tuple[str, list[Marked]]:
+        """Return a line and its mentions."""
+        draw = self.draw
+        frame = draw.choice(draw.choice((FRAMES, LONGER, LONGER, DRUG_FRAMES)))
+        silent = draw.random() < SILENT_SHARE
+        if silent:
+            frame = draw.choice(SILENT_FRAMES)
+        while "DRUG" in frame:
+            frame = frame.replace("DRUG", drug(draw), 1)
+        frame = frame.replace("TIME", draw.choice(TIMES))
+        pattern = self._shared() if draw.random() < SHARED_SHARE else self._separate()
+        if frame.startswith("{}"):
+            pattern = capitalised(pattern)
+        before, after = frame.split("{}")
+        text, marked = read(pattern)
+        moved = [
+            Marked(each.label, tuple((s + len(before), e + len(before)) for s, e in each.fragments))
+            for each in marked
+        ]
+        return before + text + after, [] if silent else moved
+
+    def _separate(self) -> str:
+        draw = self.draw
+        (number,) = draw.choices(list(NUMBERS), list(NUMBERS.values()))
+        make = self._did if draw.random() < 0.08 else self._name
+        while True:
+            items = [make(last=place == number - 1) for place in range(number)]
+            words = [tuple(each.lower().split()) for each in items]
+            if (
+                max(map(len, words)) > 1
+                and all(set(a).isdisjoint(b) for a, b in combinations(map(_content, words), 2))
+                and not any(self.neighbours.can_share(*pair) for pair in combinations(words, 2))
+            ):
+                break
+        (link,) = draw.choices(list(LINKS), list(LINKS.values()))
+        marked = [f"[c {each}]" for each in items]
+        # "rash; fever; chest pain" and "rash/fever/chest pain", but "rash, fever plus chest pain".
+        inner = link if link in ("/", " / ", "; ") else ", "
+        return inner.join(marked[:-1]) + link + marked[-1]
+
+    def _shared(self) -> str:
+        draw = self.draw
+        group = draw.choice(SHARING)(draw, self.rare)
+        if draw.random() >= MIXED_SHARE:
+            return group
+        while True:
+            alone = self._name(last=False)
+            if _content(tuple(alone.lower().split())).isdisjoint(_content(_words(group))):
+                break
+        parts = [f"[c {alone}]", group]
+        draw.shuffle(parts)
+        return draw.choice((", ", " plus ", "; ", " and also ", " with ")).join(parts)
+
+    def _name(self, *, last: bool) -> str:
+        """Return the name of a reaction that shares no word with what is around it."""
+        draw, own = self.draw, own_conditions()
+        kind = draw.random()
+        if kind < 0.12:
+            place = draw.choice(body(draw, self.rare))
+            return (
+                f"{draw.choice(FEELINGS)} {where(draw)} {place}" if last else self._name(last=last)
+            )
+        if kind < 0.2:
+            return draw.choice(self._compounds())
+        if kind > 0.95:
+            return draw.choice(ABBREVIATIONS)
+        names = own if draw.random() < OWN_SHARE else self.conditions
+        listed = draw.choice((names.serious, names.symptoms, names.symptoms))
+        name = draw.choice(listed)
+        if name.split()[0] in DEGREES and not last:
+            return self._name(last=last)
+        # Of a first mention, the adjective might be meant for all.
+        return f"{draw.choice(DEGREES)} {name}" if last and kind > 0.85 else name
+
+    def _did(self, *, last: bool) -> str:
+        """Return what the patient did, or could not do."""
+        return OUTSIDE.sub(r"\2", self.draw.choice(DID))
+
+    @staticmethod
+    def _compounds() -> list[str]:
+        beginnings = [f"{a} {b}" for a, each in SHARED.items() for b in each.split("|")]
+        endings = [f"{a} {b}" for b, each in ENDED.items() for a in each.split("|")]
+        return beginnings + endings
+
+
+FUNCTION = frozenset("of in the my a an and or to with on at for both around down".split())
+
+
+def _content(words: Sequence[str]) -> frozenset[str]:
+    return frozenset(word.removesuffix("s") for word in words) - FUNCTION
+
+
+def _words(pattern: str) -> tuple[str, ...]:
+    return tuple(read(pattern)[0].lower().replace(",", " ").replace("/", " ").split())
+
+
+def _as_sentence(name: str) -> Sentence:
+    words = tuple(name.split())
+    return Sentence(words, (Mention("ADR", ((0, len(words)),)),))
+
+
+def made_up_coordinations(
+    number: int, seed: int = 0, conditions: Conditions | None = None
+) -> Iterator[Document]:
+    """Yield documents of one line each, always the same for the same seed and conditions.
+
+    Args:
+        number: The number of documents.
+        seed: The seed of the random numbers.
+        conditions: The names to use; by default, those that need no other package.
+    """
+    draw = random.Random(seed)
+    writer = Writer(draw, conditions or own_conditions())
+    splitter = Splitter("whole")
+    seen = set[str]()
+    while len(seen) < number:
+        text, marked = writer.line()
+        text = styled(draw, text)
+        if text not in seen:
+            seen.add(text)
+            yield splitter.document(text, marked, id=f"coordination.{len(seen)}")
+
+
+def main() -> None:
+    """Print made-up coordinations."""
+    parser = argparse.ArgumentParser(description="Print made-up coordinations.")
+    parser.add_argument("--number", type=int, default=30)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--own", action="store_true", help="use no names of other packages")
+    arguments = parser.parse_args()
+    conditions = own_conditions() if arguments.own else all_conditions()
+    for each in made_up_coordinations(arguments.number, arguments.seed, conditions):
+        print(each.text, [mention.text for mention in each.mentions])
+
+
+if __name__ == "__main__":
+    main()
