@@ -72,6 +72,7 @@ TWO_SLOTS: Final = {"slots": 2, "gap_mentions": False}
 NO_SCORER: Final = {"mention_scorer": 0}
 NO_WEIGHT: Final = {"discontinuous_weight": 1.0}
 NO_FOLDING: Final = {"fold": 0.0}
+NO_SEPARATE: Final = {"separate": 0.0}
 NO_ADVERSARIAL: Final = {"adversarial": 0.0}
 PLAIN: Final = TWO_SLOTS | NO_SCORER | NO_WEIGHT | NO_FOLDING
 
@@ -88,6 +89,7 @@ VARIANTS: Final = {
     "no_weight": Variant("best, no weight of discontinuous", NO_WEIGHT),
     "soft_em": Variant("best, soft EM", {"objective": "soft_em"}),
     "no_fold": Variant("best, no folding", NO_FOLDING),
+    "no_separate": Variant("best, no separate coordinations", NO_SEPARATE),
     "fold_1": Variant("best, twice as much folding", {"fold": 1.0}),
     "rate_1e-5": Variant("best, encoder's rate 1e-5", {"learning_rate": 1e-5}),
     "rate_5e-5": Variant("best, encoder's rate 5e-5", {"learning_rate": 5e-5}),

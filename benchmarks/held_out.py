@@ -22,7 +22,12 @@ from discotag.marks import Marked
 from discotag.words import Splitter
 
 LABEL = "ADR"
-NAMES = ("serious", "negated", "posts", "fresh_serious", "fresh_negated")
+NAMES = (
+    "serious", "negated", "posts", "fresh_serious", "fresh_negated", "separate", "shared",
+    "fresh_separate", "fresh_shared", "abbreviations", "clinical",
+)  # fmt: skip
+UNSEEN = ("fresh_serious", "fresh_negated", "fresh_separate", "fresh_shared")
+"""Sets whose texts nobody has looked at while training or choosing anything."""
 FOLDER = Path(__file__).parent / "held_out"
 MARK = re.compile(r"\[(?:([1-9]+) )?([^\[\]]+)\]")
 
@@ -84,7 +89,18 @@ def judge(tagger: Tagger) -> dict[str, float]:
         fresh_serious_found, fresh_serious_exact, fresh_negated_with_mention: The same of the texts
             that were written later.
         posts_f1, posts_precision, posts_recall: Exact figures of the mentions of the posts.
-        posts_f1_discontinuous: Exact F1 of their discontinuous mentions.
+        posts_f1_discontinuous, posts_precision_discontinuous: The same of their discontinuous
+            mentions.
+        separate_invented: Separate coordinations in which a discontinuous mention is predicted.
+        separate_exact: Separate coordinations whose mentions are all predicted exactly.
+        shared_exact: Shared coordinations whose mentions are all predicted exactly.
+        shared_f1: Exact F1 of the mentions of shared coordinations.
+        fresh_separate_invented, fresh_separate_exact, fresh_shared_exact, fresh_shared_f1: The same
+            of the lists that nobody has looked at.
+        abbreviations_found: Mentions of texts with abbreviations that are found, see `is_found`.
+        abbreviations_silent_with_mention: Texts with abbreviations that are no reactions, in which
+            a mention is predicted.
+        clinical_f1, clinical_silent_with_mention: Exact F1, and as above, of clinical texts.
     """
     gold = {name: held_out(name) for name in NAMES}
     found = {name: list(tagger.predict(gold[name])) for name in NAMES}
@@ -103,13 +119,35 @@ def judge(tagger: Tagger) -> dict[str, float]:
         figures[f"{kind}negated_with_mention"] = _share(
             bool(each.mentions) for each in found[f"{kind}negated"]
         )
-    scores = score(_sentences(gold["posts"]), _sentences(found["posts"]))
+        pairs = list(zip(gold[f"{kind}separate"], found[f"{kind}separate"], strict=True))
+        figures[f"{kind}separate_invented"] = _share(
+            any(each.discontinuous for each in guess.mentions) for _, guess in pairs
+        )
+        figures[f"{kind}separate_exact"] = _share(_has_all(*pair) for pair in pairs)
+        pairs = list(zip(gold[f"{kind}shared"], found[f"{kind}shared"], strict=True))
+        figures[f"{kind}shared_exact"] = _share(_has_all(*pair) for pair in pairs)
+    scores = {name: score(_sentences(gold[name]), _sentences(found[name])) for name in NAMES}
     figures |= {
-        "posts_f1": scores.all.micro.f1,
-        "posts_precision": scores.all.micro.precision,
-        "posts_recall": scores.all.micro.recall,
-        "posts_f1_discontinuous": scores.discontinuous.micro.f1,
+        "posts_f1": scores["posts"].all.micro.f1,
+        "posts_precision": scores["posts"].all.micro.precision,
+        "posts_recall": scores["posts"].all.micro.recall,
+        "posts_f1_discontinuous": scores["posts"].discontinuous.micro.f1,
+        "posts_precision_discontinuous": scores["posts"].discontinuous.micro.precision,
+        "clinical_f1": scores["clinical"].all.micro.f1,
+        "shared_f1": scores["shared"].all.micro.f1,
+        "fresh_shared_f1": scores["fresh_shared"].all.micro.f1,
+        "abbreviations_found": _share(
+            is_found(each, truth.mentions, guess.mentions)
+            for truth, guess in zip(gold["abbreviations"], found["abbreviations"], strict=True)
+            for each in truth.mentions
+        ),
     }
+    for name in ("abbreviations", "clinical"):
+        figures[f"{name}_silent_with_mention"] = _share(
+            bool(guess.mentions)
+            for truth, guess in zip(gold[name], found[name], strict=True)
+            if not truth.mentions
+        )
     return {name: round(100 * value, 1) for name, value in figures.items()}
 
 
@@ -131,9 +169,9 @@ def is_found(mention: Mention, gold: Collection[Mention], predicted: Collection[
     )
 
 
-def print_misses(tagger: Tagger) -> None:
+def print_misses(tagger: Tagger, names: Iterable[str]) -> None:
     """Print the texts with wrong predictions, with what was missed (-) and invented (+)."""
-    for name in NAMES:
+    for name in names:
         documents = held_out(name)
         for truth, guess in zip(documents, tagger.predict(documents), strict=True):
             missed, invented = set(truth.mentions), set(guess.mentions)
@@ -142,6 +180,10 @@ def print_misses(tagger: Tagger) -> None:
                 for sign, mentions in (("-", missed - invented), ("+", invented - missed)):
                     for mention in sorted(mentions):
                         print("   ", sign, mention.text)
+
+
+def _has_all(gold: Document, predicted: Document) -> bool:
+    return set(gold.mentions) <= set(predicted.mentions)
 
 
 def _sentences(documents: Iterable[Document]) -> list[Sentence]:
@@ -160,6 +202,9 @@ def main() -> None:
     )
     parser.add_argument("--model", help="a model folder; by default, the bundled model")
     parser.add_argument("--misses", action="store_true", help="print the wrong predictions, too")
+    parser.add_argument(
+        "--fresh", action="store_true", help="also those of texts that nobody has looked at"
+    )
     parser.add_argument("--write", type=Path, help="write the texts to this folder instead")
     options = parser.parse_args()
     if options.write:
@@ -169,7 +214,7 @@ def main() -> None:
         return
     tagger = load(options.model) if options.model else load()
     if options.misses:
-        print_misses(tagger)
+        print_misses(tagger, [name for name in NAMES if options.fresh or name not in UNSEEN])
     print(json.dumps(judge(tagger), indent=2))
 
 

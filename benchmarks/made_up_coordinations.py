@@ -21,6 +21,7 @@ from discotag.marks import Marked
 from discotag.training.separating import Neighbours
 from discotag.words import Splitter
 from made_up_posts import (
+    BODY,
     DRUG_FRAMES,
     ENDED,
     FEELINGS,
@@ -34,6 +35,7 @@ from made_up_posts import (
     parts_after,
     parts_before,
     read,
+    several,
     shared_beginning,
     shared_end,
     where,
@@ -46,8 +48,11 @@ SHARED_SHARE = 83 / (83 + 179)
 MIXED_SHARE = 0.25
 """The share of shared coordinations that are joined to a separate mention."""
 
-SILENT_SHARE = 0.08
+SILENT_SHARE = 0.1
 """The share of lines whose reactions did not happen, or not to the patient."""
+
+TAIL_SHARE = 0.12
+"""The share of lines in which a time or the like follows the mentions."""
 
 LINKS = {
     " and ": 40, " or ": 10, " & ": 9, "/": 7, ", ": 9, "; ": 6, " with ": 6, " plus ": 6,
@@ -58,9 +63,61 @@ LINKS = {
 NUMBERS = {2: 70, 3: 20, 4: 10}
 """The numbers of separate mentions in a line, with weights."""
 
-DEGREES = "severe|really bad|horrible|mild|awful|sudden|terrible|intense|extreme|worsening".split(
-    "|"
-)
+DEGREES = (
+    "severe|really bad|horrible|mild|awful|sudden|terrible|intense|extreme|worsening|grade 3|"
+    "constant|occasional|persistent|new onset|unexplained|acute|transient|nasty|some"
+).split("|")
+"""Words of degree, before the last mention only: elsewhere they may be meant for all."""
+
+SITES = (
+    "chest|stomach|muscle|joint|eye|ear|skin|scalp|gum|mouth|throat|leg|arm|hand|foot|back|neck|jaw|"
+    "hip|knee|liver|kidney|lung|bowel|bladder|rectal|vaginal|nasal|facial|abdominal|pelvic|ankle|"
+    "tendon|nerve|injection site|lower back|breast|testicular|urinary tract|sinus|tongue|nail|calf|"
+    "shoulder|rib|groin|finger|toe|lip|tooth|thigh|proximal muscle|upper arm|infusion site"
+).split("|")
+HEADS = (
+    "pain|ache|swelling|spasms|cramps|weakness|stiffness|bleeding|ulcers|infection|failure|damage|"
+    "rash|itching|burning|tightness|numbness|discoloration|blisters|lesions|inflammation|tremor|"
+    "injury|irritation|tenderness|discharge|edema|sores|problems|dryness|redness|paresthesias|"
+    "bruising|pressure|discomfort|twitching|necrosis|toxicity|hemorrhage|sensitivity"
+).split("|")
+LOOKS = (
+    "swollen|peeling|cracked|dry|itchy|red|watery|bloodshot|puffy|numb|cold|sore|bleeding|yellow|"
+    "pale|burning|shaky|stiff|heavy|weak|tender|blotchy|clammy|flaky|bruised|droopy|blue|restless"
+).split("|")
+THINGS = (
+    "glands|eyes|lips|skin|hands|feet|fingers|gums|joints|ankles|eyelids|tongue|nails|legs|arms|"
+    "scalp|face|ears|toes|throat|nose|cheeks|tonsils|veins|knees|lymph nodes|breasts|mouth|palms|"
+    "soles"
+).split("|")
+CHANGES = "low|high|elevated|decreased|abnormal|rising|dropping".split("|")
+VALUES = (
+    "potassium|sodium|platelets|white count|creatinine|liver enzymes|blood sugar|blood pressure|"
+    "heart rate|hemoglobin|calcium|magnesium|bilirubin|ALT|AST|INR|TSH|lipase|CK|cholesterol|mood|"
+    "libido|appetite|energy|body temperature|neutrophils|oxygen"
+).split("|")
+SINGLE = (
+    "rash|hives|urticaria|flushing|thrush|anemia|jaundice|neutropenia|tinnitus|vertigo|hiccups|"
+    "hoarseness|forgetfulness|confusion|constipation|yawning|sweating|chills|fever|tremors|"
+    "fainting|falls|palpitations|gas|bloating|nausea|vomiting|diarrhea|dizziness|insomnia|"
+    "nightmares|anxiety|agitation|irritability|apathy|drowsiness|fatigue|headache|migraine|cough|"
+    "wheezing|dyspnea|hypotension|bradycardia|pancreatitis|hepatitis|mucositis|neuropathy|"
+    "hyponatremia|ataxia|pneumonia|sepsis|seizures|psychosis|mania|delirium|depression|paranoia|"
+    "hallucinations|acne|alopecia|eczema|pruritus|gout|cataracts|glaucoma|menopause|impotence|"
+    "infertility|drooling|snoring|belching|heartburn|indigestion|hemorrhoids|incontinence|thirst|"
+    "dehydration|anorexia|lethargy|malaise|weakness|numbness|tingling|cramps|bruising|nosebleeds|"
+    "shingles|cellulitis|myocarditis|arrhythmia|angina|lymphoma|leukemia|osteoporosis|fractures|"
+    "encephalopathy|stroke"
+).split("|")
+"""Words that reactions are made up of, beside the names of conditions."""
+
+DETERMINERS = "a |some |my |this |the |occasional |a bit of |lots of |also ".split("|")
+TAILS = (
+    " every day| for hours| at night| all day| in the evenings| for the last six weeks| all week|"
+    " within the hour| by day 3| twice| each time| in the mornings| after each dose| for weeks|"
+    " the whole time| on the higher dose| since last fall| on and off| right away| overnight"
+).split("|")
+"""What is before or after the mentions of a line, and not part of them."""
 
 LONGER = (
     "Started DRUG on Monday for my knee and by TIME I had {}.|"
@@ -89,7 +146,35 @@ LONGER = (
     "{} since starting DRUG.|{} after TIME on DRUG.|{} from DRUG|{}, thanks to DRUG|"
     "{} started the day after my shot.|{} TIME after DRUG was added.|{}!|{} again today|"
     "DRUG caused {}, so I stopped.|I get {} every time I take it.|Woke up at 3 with {}.|"
-    "Side effects were {}.|just {}, nothing else|still having {} TIME later"
+    "Side effects were {}.|just {}, nothing else|still having {} TIME later|"
+    "Therapy stopped on account of {}.|DRUG discontinued for {}, rechallenge not planned.|"
+    "Dose cut because of {}.|Drug held for {}|w/u for {} on DRUG, all else normal|"
+    "noted to have {} on long term DRUG.|{} noted on exam today, on DRUG since May.|"
+    "Reasons for stopping: {}.|AE log, visit 2: {}|AEs: {}; all resolved.|"
+    "ADR on file for DRUG: {}|Presented in the ED with {} on day 4 of DRUG.|"
+    "Pt presented with {} and was found to be on DRUG.|58M with {}, DRUG stopped.|"
+    "34F, second cycle of DRUG, now {}.|DX: {}, DRUG STOPPED|"
+    "it took me a year to work out that my {} came from DRUG|"
+    "What my mother got from it: {}.|She slept badly and had {} until we stopped the DRUG.|"
+    "Thanks to this drug I have {}, but I am alive.|I wanted to love this stuff but got {}.|"
+    "For the first month I thought the {} were just my age, then I read the leaflet.|"
+    "The DRUG lowered my numbers nicely, but with it came {}.|"
+    "Between the {} I was ready to throw the bottle in the bin.|"
+    "There is no week without {} on 200 mg.|not a day without {} since the dose went up|"
+    "If I skip breakfast I get {} from it.|When I take two I end up with {}.|"
+    "there's always something on this drug, be it {}|Always {} an hour after the tablet|"
+    "it's {} with this one, every single time|so DRUG gave me {}, cute|"
+    "My {} started on the very first day, my sister takes the same pill without any trouble.|"
+    "The GP thinks my {} means the dose is too high.|"
+    "I finally asked to come off it after {}, and the clinic agreed at once.|"
+    "On holiday I took it for malaria and had {} all along, beautiful island though.|"
+    "DRUG and I do not get on: {}.|They told me I would hardly notice it, and here I am with {}.|"
+    "Hospitalized for {} on the new pill.|my {} combo is courtesy of DRUG|{}, labs pending.|"
+    "{} after the infusion, sent home the same evening.|{} when I take it with food|"
+    "TIME in: {}. Anyone else?|Does the {} ever stop? On DRUG since TIME.|"
+    "Tolerating DRUG poorly with {}.|Course complicated by {} (DRUG).|"
+    "Not sure it is worth it: {} for a bit less pain in my knee.|"
+    "my daughter started DRUG and now {}|after TIME dad had {} and they changed it to DRUG"
 ).split("|")
 """Frames besides those of `made_up_posts`; TIME is a time, DRUG a drug."""
 
@@ -104,9 +189,44 @@ SILENT_FRAMES = (
 PLACES = "in of around down".split()
 """Words after which the place of a feeling follows."""
 
+
+def sites_before(draw: random.Random, rare: list[str]) -> str:
+    """Return a pattern such as "liver and kidney damage"."""
+    return f"{several(draw, SITES, 'x')} [y {draw.choice(HEADS)}]"
+
+
+def looks_before(draw: random.Random, rare: list[str]) -> str:
+    """Return a pattern such as "red and itchy eyelids" or "swollen lips and eyelids"."""
+    if draw.random() < 0.5:
+        return f"{several(draw, LOOKS, 'x')} [y {draw.choice(THINGS)}]"
+    return f"[x {draw.choice(LOOKS)}] {several(draw, THINGS, 'y')}"
+
+
+def sides_between(draw: random.Random, rare: list[str]) -> str:
+    """Return a pattern such as "pain in my left and right knee"."""
+    sides = draw.choice((["left", "right"], ["upper", "lower"], ["inner", "outer"]))
+    middle = several(draw, sides, "y", 2)
+    part = draw.choice(BODY).removesuffix("s")
+    if draw.random() < 0.3:
+        return f"[x {draw.choice(LOOKS)}] {middle} [z {part}]"
+    return f"[x {draw.choice(FEELINGS)} {where(draw)}] {middle} [z {part}]"
+
+
+def feelings_and_parts(draw: random.Random, rare: list[str]) -> str:
+    """Return a pattern such as "redness and itching of my cheeks, neck and scalp"."""
+    parts = several(draw, body(draw, rare), "y")
+    return f"{several(draw, HEADS, 'x')} [z {where(draw)}] {parts}"
+
+
+def changes_before(draw: random.Random, rare: list[str]) -> str:
+    """Return a pattern such as "elevated ALT/AST"."""
+    return f"[x {draw.choice(CHANGES)}] {several(draw, VALUES, 'y')}"
+
+
 SHARING = (
     parts_after, parts_after, feelings_before, feelings_before, both, parts_before, parts_before,
-    shared_beginning, shared_end,
+    shared_beginning, shared_end, sites_before, looks_before, sides_between, feelings_and_parts,
+    changes_before,
 )  # fmt: skip
 
 
@@ -125,7 +245,8 @@ class Writer:
         # "Muscle weakness and pain" may share a word if there is "muscle pain", and "numbness and
         # pain in my legs" words of the place.
         places = [f"{feeling} {place}" for feeling in FEELINGS for place in PLACES]
-        names = [*conditions.serious, *conditions.symptoms, *places, *self._compounds()]
+        made = [f"{site} {head}" for site in SITES for head in HEADS]
+        names = [*conditions.serious, *conditions.symptoms, *places, *self._compounds(), *made]
         self.neighbours = Neighbours([_as_sentence(name) for name in names])
 
     def line(self) -> tuple[str, list[Marked]]:
@@ -142,6 +263,8 @@ class Writer:
         if frame.startswith("{}"):
             pattern = capitalised(pattern)
         before, after = frame.split("{}")
+        if draw.random() < TAIL_SHARE:
+            after = draw.choice(TAILS) + after
         text, marked = read(pattern)
         moved = [
             Marked(each.label, tuple((s + len(before), e + len(before)) for s, e in each.fragments))
@@ -163,10 +286,17 @@ class Writer:
             ):
                 break
         (link,) = draw.choices(list(LINKS), list(LINKS.values()))
-        marked = [f"[c {each}]" for each in items]
+        marked = [self._determined(f"[c {each}]") for each in items]
+        if number == 2 and link in (" and ", " or ") and draw.random() < 0.06:
+            marked[0] = f"{'both' if link == ' and ' else 'either'} {marked[0]}"
         # "rash; fever; chest pain" and "rash/fever/chest pain", but "rash, fever plus chest pain".
         inner = link if link in ("/", " / ", "; ") else ", "
         return inner.join(marked[:-1]) + link + marked[-1]
+
+    def _determined(self, marked: str) -> str:
+        """Return a mention, sometimes after a word that is not part of it."""
+        draw = self.draw
+        return draw.choice(DETERMINERS) + marked if draw.random() < 0.08 else marked
 
     def _shared(self) -> str:
         draw = self.draw
@@ -192,7 +322,15 @@ class Writer:
             )
         if kind < 0.2:
             return draw.choice(self._compounds())
-        if kind > 0.95:
+        if kind < 0.34:
+            return draw.choice(SINGLE)
+        if kind < 0.46:
+            return f"{draw.choice(SITES)} {draw.choice(HEADS)}"
+        if kind < 0.54:
+            return f"{draw.choice(LOOKS)} {draw.choice(THINGS)}"
+        if kind < 0.59:
+            return f"{draw.choice(CHANGES)} {draw.choice(VALUES)}"
+        if kind > 0.96:
             return draw.choice(ABBREVIATIONS)
         names = own if draw.random() < OWN_SHARE else self.conditions
         listed = draw.choice((names.serious, names.symptoms, names.symptoms))

@@ -3,8 +3,8 @@
 
 Mentions that share words ("pain in arms and shoulders") are far more frequent in patient posts than
 in PsyTAR. Each line is a frame around a pattern. In a pattern, `x` and `y` mark the slots of a
-mention set, `c` a continuous mention, and `g` one in the gap of a set. To see some lines, run
-`python benchmarks/made_up_posts.py`.
+mention set (`z` a third one), `c` a continuous mention, and `g` one in the gap of a set. To see
+some lines, run `python benchmarks/made_up_posts.py`.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def capitalised(pattern: str) -> str:
 def read(pattern: str) -> tuple[str, list[Marked]]:
     """Return the text of a pattern and the mentions that are marked in it."""
     text, passed = "", 0
-    slots: dict[str, list[tuple[int, int]]] = {"x": [], "y": [], "c": []}
+    slots: dict[str, list[tuple[int, int]]] = {"x": [], "y": [], "z": [], "c": []}
     for match in MARK.finditer(pattern):
         text += pattern[passed : match.start()]
         start = len(text)
@@ -177,7 +177,8 @@ def read(pattern: str) -> tuple[str, list[Marked]]:
         slots["c" if match[1] == "g" else match[1]].append((start, len(text)))
         passed = match.end()
     text += pattern[passed:]
-    mentions = [Marked(LABEL, tuple(sorted(pair))) for pair in product(slots["x"], slots["y"])]
+    filled = [slots[name] for name in "xyz" if slots[name]]
+    mentions = [Marked(LABEL, tuple(sorted(each))) for each in product(*filled) if each]
     return text, mentions + [Marked(LABEL, (one,)) for one in slots["c"]]
 
 

@@ -50,6 +50,8 @@ def _bags(mention, length):
         Bag.AFTER: [last + 1] if last + 1 < length else [],
         Bag.LEAVING: [end - 1 for _, end in mention.fragments[:-1]],
         Bag.ENTERING: [start for start, _ in mention.fragments[1:]],
+        Bag.OPENING: [end for _, end in mention.fragments[:-1]],
+        Bag.CLOSING: [start - 1 for start, _ in mention.fragments[1:]],
     }
 
 

@@ -223,6 +223,35 @@ def test_targets_of_candidates_mix_gold_and_teachers(labelled):
     assert second == {PAIN: 0.0}
 
 
+def _labelled(mentions):
+    return [Mention("ADR", each) for each in mentions]
+
+
+def test_words_that_are_joined_across_a_conjunction_are_candidates():
+    # "chest pain and dry mouth , rash"
+    gold = _labelled([[(0, 2)], [(3, 5)], [(6, 7)]])
+    assert list(losses.find_joined(gold)) == _labelled(
+        [
+            [(0, 2), (4, 5)],  # "chest pain … mouth"
+            [(0, 1), (3, 5)],  # "chest … dry mouth"
+            [(3, 4), (6, 7)],  # "dry … rash"
+        ]
+    )
+    others = [Mention("Drug", [(0, 2)]), *_labelled([[(3, 5)]])]
+    assert not list(losses.find_joined(others))  # other labels
+    assert not list(losses.find_joined(_labelled([[(0, 2)], [(4, 6)]])))  # two words between
+    assert not list(losses.find_joined(_labelled([[(0, 1), (4, 5)], [(6, 8)]])))  # a set
+
+
+def test_joined_words_are_wrong_unless_they_are_gold():
+    gold = _labelled([[(0, 2)], [(3, 5)], [(0, 1), (3, 5)]])
+    term = losses.MentionTerm()
+    step = losses.Step(None, None, None, None, {"mentions": [gold]})
+    (targets,) = term._targets(step, [[]])
+    joined = Mention("ADR", [(0, 2), (4, 5)])
+    assert targets == dict.fromkeys(gold, 1.0) | {joined: 0.0}
+
+
 def test_the_loss_of_the_mention_scorer_is_the_sum_over_candidates(encoder):
     """With a scorer that says 0, each candidate costs log 2."""
     settings = Settings(encoder=str(encoder))

@@ -26,6 +26,8 @@ class Bag(IntEnum):
         BEFORE, AFTER: The words next to it.
         LEAVING: The last words before its gaps.
         ENTERING: The first words after its gaps.
+        OPENING: The first words of its gaps, such as a conjunction.
+        CLOSING: The last words of its gaps.
     """
 
     FIRST = 0
@@ -36,6 +38,8 @@ class Bag(IntEnum):
     AFTER = 5
     LEAVING = 6
     ENTERING = 7
+    OPENING = 8
+    CLOSING = 9
 
 
 COUNTS: Final = 4
@@ -131,6 +135,8 @@ def tabulate_fragments(
         (Bag.AFTER, every[right], (bases + stops)[right]),
         (Bag.LEAVING, index[before], (base + ends - 1)[before]),
         (Bag.ENTERING, index[after], (base + starts)[after]),
+        (Bag.OPENING, index[before], (base + ends)[before]),
+        (Bag.CLOSING, index[after], (base + starts - 1)[after]),
     ]
     bags = np.concatenate([candidate * len(Bag) + bag for bag, candidate, _ in parts])
     words = np.concatenate([each for _, _, each in parts])

@@ -14,11 +14,11 @@ To add a term, such as a second objective or a head that exists in training only
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, ClassVar, Final, Self
 
 import numpy as np
@@ -257,6 +257,7 @@ class MentionTerm(Term):
                 chances = step.batch["chances"][row]
                 share = self.teacher_weight if step.batch["labelled_rows"][row] else 1.0
             more = dict.fromkeys(chain.from_iterable(drawn[row :: len(known)]), 0.0)
+            more |= dict.fromkeys(find_joined(gold), 0.0)
             found.append(
                 {
                     each: (1 - share) * gold.get(each, 0.0) + share * chances.get(each, 0.0)
@@ -264,6 +265,30 @@ class MentionTerm(Term):
                 }
             )
         return found
+
+
+def find_joined(gold: Iterable[Mention]) -> Iterator[Mention]:
+    """Yield mentions that wrongly join words of two separate mentions around a conjunction.
+
+    For "rash and chest pain" this is "rash … pain", for "chest pain and rash" it is "chest … rash".
+
+    Args:
+        gold: The mentions of a sentence. Two are around a conjunction if they are continuous, have
+            the same label, and exactly one word is between them.
+
+    Example:
+        >>> rash, pain = Mention("ADR", [(0, 1)]), Mention("ADR", [(2, 4)])
+        >>> [str(each) for each in find_joined([rash, pain])]
+        ['ADR [0:1 3:4]']
+    """
+    alone = sorted(each for each in gold if not each.discontinuous)
+    for first, second in pairwise(alone):
+        (start, end), (begin, stop) = first.fragments[0], second.fragments[0]
+        if first.label == second.label and end + 1 == begin:
+            for place in range(begin + 1, stop):
+                yield Mention(first.label, ((start, end), (place, stop)))
+            for place in range(start + 1, end):
+                yield Mention(first.label, ((start, place), (begin, stop)))
 
 
 TERMS: Final[list[type[Term]]] = [GoldTerm, TeacherTerm, MentionTerm]
