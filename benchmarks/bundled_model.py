@@ -67,7 +67,7 @@ POSTS, LISTS, REPORTS = 600, 400, 2500
 """The numbers of made-up posts, lists and reports with labels, beside PsyTAR's 4,271 sentences and
 3,437 written reports. With 6,000, students lose 1 to 2 points of F1 on PsyTAR."""
 DEV = 8
-"""One of so many written reports is development data, so that recall and calibration suit short
+"""One of so many written reports is development data, so that bias and calibration suit short
 reports and text without mentions too, not only PsyTAR's posts."""
 UNLABELLED = 2200
 """The number of made-up posts and of made-up reports that the teachers label."""

@@ -155,13 +155,13 @@ def test_min_score(model, file):
         assert mentions(fewer) == [m for m in mentions(document) if m["score"] >= 0.5]
 
 
-def test_recall(model, file):
+def test_bias(model, file):
     few, many = (
         sum(
             len(mentions(each))
-            for each in lines(ok("predict", file, "--lines", "--model", model, "--recall", recall))
+            for each in lines(ok("predict", file, "--lines", "--model", model, "--bias", bias))
         )
-        for recall in ("-5", "5")
+        for bias in ("-5", "5")
     )
     assert few < many
 
@@ -284,7 +284,7 @@ def test_resume_gives_what_one_run_gives(model, file, tmp_path):
     ("options", "difference"),
     [
         (["--min-score", "0.5"], "--min-score was 0.0, now 0.5"),
-        (["--recall", "1"], "--recall was None, now 1.0"),
+        (["--bias", "1"], "--bias was 0.0, now 1.0"),
         (["--sentences", "whole"], "--sentences was 'auto', now 'whole'"),
         (["--words", "spaces"], "--words was 'pattern', now 'spaces'"),
         (["--batch-size", "3"], "--batch-size was None, now 3"),
@@ -427,7 +427,7 @@ def test_bad_input_ends_in_one_line(model, tmp_path):
         ["--out", "x.txt", "--resume"],
         ["--out", "x"],
         ["--min-score", "2"],
-        ["--recall", "21"],
+        ["--bias", "21"],
         ["--batch-size", "0"],
         ["--from", "foo"],
     ],

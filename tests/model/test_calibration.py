@@ -45,7 +45,7 @@ def test_certain_scores_have_finite_log_odds():
 
 def test_it_is_part_of_the_configuration():
     config = ModelConfig(
-        Scheme(("A",)), mention_scorer=8, recall=0.5, calibration=Calibration(1.0, 0.5, 0.25)
+        Scheme(("A",)), mention_scorer=8, bias=0.5, calibration=Calibration(1.0, 0.5, 0.25)
     )
     assert ModelConfig.from_dict(config.to_dict()) == config
 
@@ -61,8 +61,8 @@ def test_it_is_part_of_the_configuration():
         ),
         ("calibration", {"slope": 1.0}, "the configuration's calibration: .*slope"),
         ("calibration", 3, "the configuration's calibration"),
-        ("recall", "high", "recall must be between -20 and 20, got 'high'"),
-        ("recall", float("nan"), "recall must be between"),
+        ("bias", "high", "bias must be between -20 and 20, got 'high'"),
+        ("bias", float("nan"), "bias must be between"),
         ("mention_scorer", -1, "mention_scorer must be a whole number"),
         ("mention_scorer", True, "mention_scorer must be a whole number"),
     ],

@@ -102,7 +102,7 @@ def test_words_that_are_certainly_outside_divide_a_sentence():
 
 @settings(deadline=None, max_examples=60)
 @given(st.sampled_from(SCHEMES), st.integers(0, 1000), st.floats(-3, 3))
-def test_the_chosen_mentions_have_the_best_total_and_fit_the_scheme(scheme, seed, recall):
+def test_the_chosen_mentions_have_the_best_total_and_fit_the_scheme(scheme, seed, bias):
     scores = some_scores(scheme, seed)
     random = np.random.default_rng(seed)
 
@@ -121,40 +121,40 @@ def test_the_chosen_mentions_have_the_best_total_and_fit_the_scheme(scheme, seed
             judged.append(odds[candidates].tolist())
             assert each.probabilities() == pytest.approx(listed.candidate_chances[candidates])
     random = np.random.default_rng(seed)
-    found = result_of(decoder.choose(scores, np.zeros((LENGTH, 2)), lengths, recall)).get(0, [])
+    found = result_of(decoder.choose(scores, np.zeros((LENGTH, 2)), lengths, bias)).get(0, [])
     assert not scheme.problems(LENGTH, found)
     wanted = []
     for each, own in zip(options, judged, strict=True):
         totals = [
-            np.log(chance) + sum(own[index] + recall for index in indices)
+            np.log(chance) + sum(own[index] + bias for index in indices)
             for chance, indices in each.readings
         ]
         best = each.readings[int(np.argmax(totals))][1]
-        assert each.best([value + recall for value in own]) == best
+        assert each.best([value + bias for value in own]) == best
         wanted += [each.mentions[i] for i in best]
     assert found == sorted(wanted)
 
 
-def test_more_recall_never_finds_fewer_mentions():
+def test_more_bias_never_finds_fewer_mentions():
     options = Options(
         0,
         [Mention("A", [(0, 1)]), Mention("A", [(0, 1), (2, 3)]), Mention("A", [(2, 3)])],
         [(0.6, []), (0.2, [0]), (0.1, [0, 2]), (0.1, [1])],
     )
-    numbers = [len(options.best([recall] * 3)) for recall in np.arange(-4, 4, 0.25)]
+    numbers = [len(options.best([bias] * 3)) for bias in np.arange(-4, 4, 0.25)]
     assert numbers == sorted(numbers)
     assert (numbers[0], numbers[-1]) == (0, 2)
 
 
-def test_without_a_scorer_recall_alone_decides():
+def test_without_a_scorer_bias_alone_decides():
     scheme = Scheme(("A",))
     decoder = Decoder(scheme, numpy_backend)
     lengths = np.array([LENGTH])
     numbers = np.array(
         [
             [
-                len(result_of(decoder.find(scores, None, lengths, recall=recall)).get(0, []))
-                for recall in (-20.0, 0.0, 20.0)
+                len(result_of(decoder.find(scores, None, lengths, bias=bias)).get(0, []))
+                for bias in (-20.0, 0.0, 20.0)
             ]
             for scores in (some_scores(scheme, seed) for seed in range(10))
         ]
@@ -247,7 +247,7 @@ def test_without_probabilities_mentions_have_no_score():
     decoder = Decoder(scheme, numpy_backend)
     found = result_of(
         decoder.find(
-            some_scores(scheme, 1), None, np.array([LENGTH]), recall=3.0, probabilities=False
+            some_scores(scheme, 1), None, np.array([LENGTH]), bias=3.0, probabilities=False
         )
     )
     assert [mention.score for mention in found[0]] == [None] * len(found[0])

@@ -101,16 +101,16 @@ class Case:
             decode_in_stretches(self.decoder, self.parts(), len(self.vectors), k, decode)
         )
 
-    def mentions(self, recall=0.0):
+    def mentions(self, bias=0.0):
         """Return the mentions of the whole sentence, and those of its stretches; how many."""
 
         def decode(decoder, encoded, lengths):
-            found = yield from decoder.find(*encoded, lengths, recall=recall)
+            found = yield from decoder.find(*encoded, lengths, bias=bias)
             return [found.get(row, []) for row in range(len(lengths))]
 
         given = Encoded(self.scores, self.vectors)
         (whole,) = result_of(decode(self.decoder, given, self.lengths))
-        parts = self.in_stretches(0 if self.decoder.chooses(recall) else 1, decode)
+        parts = self.in_stretches(0 if self.decoder.chooses(bias) else 1, decode)
         found = [mention.shifted(start) for start, mentions in parts for mention in mentions]
         return whole, found, len(parts)
 
@@ -135,8 +135,8 @@ cases = st.builds(
 @pytest.mark.filterwarnings("ignore::discotag.prediction.decoding.TooManyMentions")
 @settings(deadline=None, max_examples=60)
 @given(cases, st.sampled_from([0.0, 1.0]))
-def test_mentions_are_those_of_the_whole_sentence(case, recall):
-    whole, found, _ = case.mentions(recall)
+def test_mentions_are_those_of_the_whole_sentence(case, bias):
+    whole, found, _ = case.mentions(bias)
     assert_same(found, whole)
 
 

@@ -5,7 +5,7 @@ import multiprocessing
 import pickle
 import warnings
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -110,6 +110,15 @@ def test_min_score(tagger):
     some = list(tagger.predict(TEXTS, min_score=0.5))
     for document, fewer in zip(every, some, strict=True):
         assert fewer.mentions == tuple(m for m in document.mentions if m.score >= 0.5)
+
+
+def test_a_bias_is_added_to_that_of_the_model(tagger):
+    config = replace(tagger.config, bias=2.0)
+    biased = Tagger(config, tagger.tokenizer, tagger.runtime)
+    wanted = list(tagger.predict(TEXTS, bias=2.0))
+    assert biased(TEXTS) == biased.tag_batch(biased(TEXTS), bias=0) == wanted
+    assert list(biased.predict(TEXTS, bias=-2.0)) == tagger(TEXTS)
+    assert tagger(TEXTS) != biased(TEXTS)
 
 
 @pytest.mark.parametrize("name", ["tagger", "semantic"])

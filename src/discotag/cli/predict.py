@@ -50,7 +50,7 @@ from discotag.corpora.tables import TABLES, TableOptions
 from discotag.corpora.tables.table import Rows
 from discotag.errors import DiscotagError, InputError
 from discotag.mentions import Document
-from discotag.model.config import MOST_RECALL
+from discotag.model.config import MOST_BIAS
 
 if TYPE_CHECKING:
     from discotag.prediction.tagger import Tagger
@@ -125,16 +125,15 @@ def predict(
     min_score: Annotated[
         float, typer.Option(help="Leave out mentions of a lower probability.", min=0, max=1)
     ] = 0.0,
-    recall: Annotated[
-        float | None,
+    bias: Annotated[
+        float,
         typer.Option(
-            help="How much to prefer mentions to their absence: 1 finds more of them and makes "
-            "more mistakes, -1 fewer. [default: the best for the model's development data]",
-            min=-MOST_RECALL,
-            max=MOST_RECALL,
-            show_default=False,
+            help="What is added to the log-odds of each mention: above 0 finds more mentions and "
+            "makes more mistakes, below 0 finds fewer; 0 is the model's own setting.",
+            min=-MOST_BIAS,
+            max=MOST_BIAS,
         ),
-    ] = None,
+    ] = 0.0,
     input_format: Annotated[
         str | None,
         typer.Option(
@@ -218,7 +217,7 @@ def predict(
             runtime=runtime,
             device=device,
             min_score=min_score,
-            recall=recall,
+            bias=bias,
             batch_size=batch_size,
             splitter=splitter,
             text_column=text_column,
@@ -265,7 +264,7 @@ def predict(
         "device": tagger.runtime.device,
         "--format": form,
         "--min-score": min_score,
-        "--recall": recall,
+        "--bias": bias,
         "--from": input_format,
         "--text-column": text_column,
         "--id-column": id_column,
@@ -278,7 +277,7 @@ def predict(
         "--skip-bad": skip_bad,
         "input": source.describe(),
     }
-    options = {"batch_size": batch_size, "min_score": min_score, "recall": recall}
+    options = {"batch_size": batch_size, "min_score": min_score, "bias": bias}
     writer = _Writer(tagger, source, form, options, resume, force, cast(Rows, rows.value))
     with _one_line_warnings():
         if out is None:

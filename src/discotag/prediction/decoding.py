@@ -171,39 +171,38 @@ class Decoder:
         vectors: Array | None,
         lengths: Numbers,
         *,
-        recall: float = 0.0,
+        bias: float = 0.0,
         probabilities: bool = True,
     ) -> Work[dict[int, list[Mention]]]:
         """Find mentions by `choose`, or by `best` if there is nothing to choose by."""
-        if not self.chooses(recall):
+        if not self.chooses(bias):
             return (yield from self.best(scores, lengths, probabilities=probabilities))
-        return (
-            yield from self.choose(scores, vectors, lengths, recall, probabilities=probabilities)
-        )
+        return (yield from self.choose(scores, vectors, lengths, bias, probabilities=probabilities))
 
-    def chooses(self, recall: float) -> bool:
+    def chooses(self, bias: float) -> bool:
         """Return whether there is something to choose by."""
-        return self.scorer is not None or recall != 0
+        return self.scorer is not None or bias != 0
 
     def choose(
         self,
         scores: Array,
         vectors: Array | None,
         lengths: Numbers,
-        recall: float = 0.0,
+        bias: float = 0.0,
         *,
         probabilities: bool = True,
     ) -> Work[dict[int, list[Mention]]]:
         """Choose the best reading of each region, by the tagger and the mention scorer together.
 
         The score of a reading is its log-probability plus, for each of its mentions, the log-odds
-        that the mention scorer gives and `recall`.
+        that the mention scorer gives and `bias`.
 
         Args:
             scores: (batch, words, tags).
             vectors: (all words, size), for the mention scorer.
             lengths: The number of words of each sentence.
-            recall: What is added for each mention: more finds more mentions, with more mistakes.
+            bias: What is added to the log-odds of each mention, that of the model included: more
+                finds more mentions, with more mistakes.
             probabilities: Whether mentions have a score.
 
         Returns:
@@ -217,7 +216,7 @@ class Decoder:
         if readings is None:
             return found
         odds = yield from self.judge(readings, vectors, lengths)
-        chosen = readings.best(odds + recall)
+        chosen = readings.best(odds + bias)
         values = self._calibrated(readings.candidate_chances[chosen], odds[chosen])
         rows = readings.regions.rows[readings.candidate_region[chosen]]
         for candidate, row, value in zip(chosen.tolist(), rows.tolist(), values, strict=True):

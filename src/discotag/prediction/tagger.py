@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from discotag.errors import DiscotagError, InputError
 from discotag.mentions import Document, Mention, Sentence
-from discotag.model.config import MOST_RECALL, ModelConfig
+from discotag.model.config import MOST_BIAS, ModelConfig
 from discotag.model.tokenizer import EncodedSentences, Indices, WordTokenizer
 from discotag.prediction.batching import plan_batches
 from discotag.prediction.decoding import Decoder, Tagging, best_readings, join_taggings
@@ -179,7 +179,7 @@ class Tagger:
         min_score: float = 0.0,
         batch_size: int | None = None,
         probabilities: bool = True,
-        recall: float | None = None,
+        bias: float = 0.0,
     ) -> list[Document]:
         """Return documents with the mentions found in them, which replace existing ones.
 
@@ -191,12 +191,11 @@ class Tagger:
             batch_size: The most sentences of a batch; by default, batches are limited by their
                 number of subwords only.
             probabilities: Whether to compute the probability of each mention as its `score`.
-            recall: As in `predict`.
+            bias: As in `predict`.
         """
-        check_options(batch_size=batch_size, min_score=min_score, recall=recall)
+        check_options(batch_size=batch_size, min_score=min_score, bias=bias)
         portions = [_Portion[list[Mention]](list(documents))]
-        recall = self.config.recall if recall is None else float(recall)
-        found = self._tagged(portions, min_score, batch_size, probabilities, recall)
+        found = self._tagged(portions, min_score, batch_size, probabilities, self._total(bias))
         return [document for portion in found for document in portion.documents]
 
     def predict(
@@ -206,7 +205,7 @@ class Tagger:
         batch_size: int | None = None,
         progress: bool = False,
         min_score: float = 0.0,
-        recall: float | None = None,
+        bias: float = 0.0,
         skip: int = 0,
     ) -> Predictions:
         """Find mentions lazily: items are read as their documents are asked for.
@@ -220,10 +219,10 @@ class Tagger:
                 number of subwords only.
             progress: Show a progress bar on standard error, if it is a terminal.
             min_score: Leave out mentions with a lower probability.
-            recall: How much to prefer mentions to their absence. With 1, a mention is preferred as
-                if it were e = 2.7 times as probable as the model says: more of them are found, and
-                more of them are wrong; with -1 it is the other way round. By default, the value
-                that was best on the development data of the model.
+            bias: What is added to the log-odds of each mention when readings are compared, besides
+                the model's own `config.bias`. 0 is the model's own setting; above 0, more mentions
+                are found and more of them are wrong; below 0, fewer are found. With 1, a mention is
+                preferred as if its odds were e = 2.7 times as high.
             skip: Leave out the documents of this many items at the beginning, to resume a job. The
                 other documents are exactly the same as without `skip`.
 
@@ -238,11 +237,10 @@ class Tagger:
             InputError: If an argument is out of range, or an item cannot be tagged.
         """
         _check_items(items)
-        check_options(batch_size=batch_size, min_score=min_score, recall=recall)
+        check_options(batch_size=batch_size, min_score=min_score, bias=bias)
         _check_whole("skip", skip, least=0)
         portions = self._portions(items, skip)
-        recall = self.config.recall if recall is None else float(recall)
-        tagged = self._tagged(portions, float(min_score), batch_size, True, recall)
+        tagged = self._tagged(portions, float(min_score), batch_size, True, self._total(bias))
         found = (document for portion in tagged for document in portion.wanted)
         return Predictions(_shown(found, items, skip) if progress else found)
 
@@ -346,6 +344,10 @@ class Tagger:
             self.config.calibration,
         )
 
+    def _total(self, bias: float) -> float:
+        """Return a bias with that of the model added."""
+        return self.config.bias + float(bias)
+
     def save_pretrained(self, folder: str | Path) -> None:
         """Write the model to a folder, from which `load` can load it.
 
@@ -383,18 +385,18 @@ class Tagger:
         min_score: float,
         batch_size: int | None,
         probabilities: bool,
-        recall: float,
+        bias: float,
     ) -> Iterator[_Portion[list[Mention]]]:
         """Yield portions whose documents have the mentions found in them."""
 
         def work(decoder: Decoder, encoded: Encoded, lengths: Numbers) -> Work[list[list[Mention]]]:
             found = yield from decoder.find(
-                *encoded, lengths, recall=recall, probabilities=probabilities
+                *encoded, lengths, bias=bias, probabilities=probabilities
             )
             return [found.get(row, []) for row in range(len(lengths))]
 
         # Only `Decoder.best` needs the best tag sequence.
-        joining = _Joining(0 if self.decoder().chooses(recall) else 1, _join_mentions)
+        joining = _Joining(0 if self.decoder().chooses(bias) else 1, _join_mentions)
         for portion in self._over(portions, work, batch_size, joining=joining):
             mentions = iter(portion.found)
             with collection_paused():
@@ -589,16 +591,14 @@ def _rebuilt(document: Document, mentions: Sequence[Sequence[Mention]]) -> Docum
     return document.with_mentions(mentions)
 
 
-def check_options(*, batch_size: int | None, min_score: float, recall: float | None) -> None:
+def check_options(*, batch_size: int | None, min_score: float, bias: float) -> None:
     """Raise `InputError` if an option of `Tagger.predict` is out of range."""
     _check_whole("batch_size", batch_size, least=1)
     if not isinstance(min_score, Real) or not 0 <= min_score <= 1:
         raise InputError(f"min_score must be between 0 and 1, got {min_score!r}")
-    if recall is None:
-        return
-    number = isinstance(recall, Real) and not isinstance(recall, bool)
-    if not number or not -MOST_RECALL <= recall <= MOST_RECALL:
-        raise InputError(f"recall must be between {-MOST_RECALL} and {MOST_RECALL}, got {recall!r}")
+    number = isinstance(bias, Real) and not isinstance(bias, bool)
+    if not number or not -MOST_BIAS <= bias <= MOST_BIAS:
+        raise InputError(f"bias must be between {-MOST_BIAS} and {MOST_BIAS}, got {bias!r}")
 
 
 def _check_items(items: object) -> None:

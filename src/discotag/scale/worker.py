@@ -62,7 +62,7 @@ class Work:
         device: `cpu` or `cuda`.
         splitter: Splits texts into sentences and words.
         min_score: As in `Tagger.predict`.
-        recall: As in `Tagger.predict`.
+        bias: As in `Tagger.predict`.
         batch_size: As in `Tagger.predict`.
         skip_bad: Whether to leave out what cannot be read.
         job: The id of the job. Receipts of other jobs in the same folder do not count.
@@ -78,7 +78,7 @@ class Work:
     device: str
     splitter: Splitter
     min_score: float = 0.0
-    recall: float | None = None
+    bias: float = 0.0
     batch_size: int | None = None
     skip_bad: bool = False
     job: str = ""
@@ -191,7 +191,7 @@ class Worker:
 
         work = self._work
         found = tagger.predict(
-            documents(), batch_size=work.batch_size, min_score=work.min_score, recall=work.recall
+            documents(), batch_size=work.batch_size, min_score=work.min_score, bias=work.bias
         )
         for first in found:
             portion = waiting.popleft()

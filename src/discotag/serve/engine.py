@@ -7,7 +7,7 @@ followed by JSON:
 - first `{"models": [[name, folder, runtime, device], ...]}`; answered by `{}` when all are loaded;
 - then `{"task": [model, kind, value], "sentences": [[word, ...], ...]}`, answered by
   `{"found": [...]}` with an item for each sentence. Of the kind `mentions`, the value is the
-  `recall`, and an item is a list of `[label, fragments, score]`. Of the kind `alternatives`, the
+  `bias`, and an item is a list of `[label, fragments, score]`. Of the kind `alternatives`, the
   value is k, and an item is a list of `[probability, [[label, fragments, null], ...]]`.
 
 What cannot be done is answered by `{"error": message}`.
@@ -83,7 +83,7 @@ def _answer(message: dict[str, Any], taggers: dict[str, Tagger]) -> dict[str, An
         for words in message["sentences"]
     ]
     if kind == "mentions":
-        tagged = taggers[model].tag_batch(documents, recall=value)
+        tagged = taggers[model].tag_batch(documents, bias=value)
         return {"found": [_plain(each.sentences[0].mentions) for each in tagged]}
     return {
         "found": [

@@ -58,9 +58,7 @@ class Service:
                 size = check_size(request, limits)
                 documents = await aside(size, make_documents, request, self.splitter, limits)
                 words = [each.words for document in documents for each in document.sentences]
-                found = await self.scheduler.tag(
-                    Task(model.name, "mentions", request.recall), words
-                )
+                found = await self.scheduler.tag(Task(model.name, "mentions", request.bias), words)
                 readings = None
                 if alternatives:
                     readings = await self.scheduler.tag(

@@ -15,12 +15,12 @@ class Task(NamedTuple):
     Attributes:
         model: The name of the model.
         kind: `mentions` or `alternatives`.
-        value: The `recall` or the k.
+        value: The `bias` or the k.
     """
 
     model: str
     kind: str
-    value: float | None
+    value: float
 
 
 class Slice(NamedTuple):

@@ -1,4 +1,4 @@
-"""What is set on development data after training: calibration, and precision against recall."""
+"""What is set on development data after training: calibration, and the bias of the model."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from discotag.training.epochs import merit_of
 from discotag.training.evaluation import make_tagger, to_dict
 from discotag.training.processes import divide
 
-RECALLS: Final = (0.0, -0.5, 0.5, -1.0, 1.0, -1.5, 1.5)
-"""The values of `recall` that are tried, the ones to prefer first."""
+BIASES: Final = (0.0, -0.5, 0.5, -1.0, 1.0, -1.5, 1.5)
+"""The values of `bias` that are tried, the ones to prefer first."""
 
 
 def calibrated(network: Network, dev: Sequence[Sentence], *, bf16: bool = False) -> ModelConfig:
-    """Return the configuration of a network with a calibration and `recall` for its weights.
+    """Return the configuration of a network with a calibration and `bias` for its weights.
 
-    Without a mention scorer, `recall` stays 0, so that the best tag sequence is taken.
+    Without a mention scorer, `bias` stays 0, so that the best tag sequence is taken.
 
     Args:
         network: The trained network.
         dev: The sentences to set them on.
         bf16: Whether the network computes in bf16.
     """
-    config = replace(network.config, recall=0.0, calibration=None)
+    config = replace(network.config, bias=0.0, calibration=None)
     tagger = make_tagger(network, bf16=bf16)
     tagger.config = config
     chances, odds, right = list[float](), list[float](), list[bool]()
@@ -44,7 +44,7 @@ def calibrated(network: Network, dev: Sequence[Sentence], *, bf16: bool = False)
                 right.append(mention in sentence.mentions)
     else:
         judged = divide(dev, tagger.options)
-        config = replace(config, recall=best_recall(dev, judged))
+        config = replace(config, bias=best_bias(dev, judged))
         for sentence, regions in zip(dev, judged, strict=True):
             for options, own in regions:
                 chances += options.probabilities()
@@ -58,20 +58,20 @@ def calibrated(network: Network, dev: Sequence[Sentence], *, bf16: bool = False)
     return replace(config, calibration=found)
 
 
-def best_recall(dev: Sequence[Sentence], judged: Sequence[Judged]) -> float:
-    """Return the value of `recall` whose mentions are best on development data."""
+def best_bias(dev: Sequence[Sentence], judged: Sequence[Judged]) -> float:
+    """Return the value of `bias` whose mentions are best on development data."""
 
-    def merit(recall: float) -> float:
+    def merit(bias: float) -> float:
         found = [
-            frozenset(each for options, own in regions for each in chosen(options, own, recall))
+            frozenset(each for options, own in regions for each in chosen(options, own, bias))
             for regions in judged
         ]
         return merit_of(to_dict(score(dev, found)))
 
-    return max(RECALLS, key=merit)
+    return max(BIASES, key=merit)
 
 
-def chosen(options: Options, odds: Sequence[float], recall: float) -> list[Mention]:
+def chosen(options: Options, odds: Sequence[float], bias: float) -> list[Mention]:
     """Return the mentions of the best reading of a region."""
-    best = options.best([value + recall for value in odds])
+    best = options.best([value + bias for value in odds])
     return [options.mentions[index] for index in best]
