@@ -9,7 +9,7 @@ from brute import Truth, all_mentions
 from discotag import Mention, Scheme
 from discotag.errors import InputError
 from discotag.inference.backends import numpy_backend
-from discotag.model.calibration import Calibration
+from discotag.model.calibration import Calibration, Weights
 from discotag.model.candidates import features
 from discotag.prediction import readings
 from discotag.prediction.decoding import Decoder
@@ -167,12 +167,12 @@ def test_scores_are_calibrated_and_those_of_a_plain_model_too():
     scheme = Scheme(("A",))
     scores, lengths = some_scores(scheme, 2), np.array([LENGTH])
     plain = result_of(Decoder(scheme, numpy_backend).find(scores, None, lengths))[0]
-    calibration = Calibration(bias=-1.0, tagger=0.5)
+    calibration = Calibration(Weights(constant=-1.0, tagger=0.5), Weights(constant=-2.0))
     modest = Decoder(scheme, numpy_backend, calibration=calibration)
     found = result_of(modest.find(scores, None, lengths))[0]
     assert found == plain
     for one, other in zip(plain, found, strict=True):
-        wanted = float(calibration.probability(np.array([one.score]))[0])
+        wanted = float(calibration.probability(np.array([one.score]), None, one.discontinuous)[0])
         assert other.score == pytest.approx(wanted, abs=1e-4)
 
 

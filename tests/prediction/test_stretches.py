@@ -13,7 +13,7 @@ from discotag import Scheme
 from discotag.corpora import read
 from discotag.errors import InputError
 from discotag.inference.backends import numpy_backend, torch_backend
-from discotag.model.calibration import Calibration
+from discotag.model.calibration import Calibration, Weights
 from discotag.model.candidates import features
 from discotag.prediction import stretches, tagger
 from discotag.prediction.decoding import Decoder, best_readings, join_taggings
@@ -31,6 +31,7 @@ SCHEMES = [
 ]
 SAMPLE = Path(__file__).parents[2] / "docs/sample.jsonl"
 SIZE = 4
+CALIBRATION = Calibration(Weights(0.1, 0.9, 0.2), Weights(-0.3, 0.8, 0.3, 0.1), knot=1.0)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -85,7 +86,7 @@ class Case:
             numpy_backend,
             weights,
             score_mentions if scored else None,
-            Calibration(0.1, 0.9, 0.2) if scored else None,
+            CALIBRATION if scored else None,
         )
         self.lengths = np.array([words])
         self.places = np.sort(random.integers(0, words, random.integers(0, 6)))

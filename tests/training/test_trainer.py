@@ -101,7 +101,8 @@ def test_the_mention_scorer_learns_and_everything_is_saved(encoder, tmp_path):
     assert np.mean(odds[True]) > np.mean(odds[False]) + 1
     calibration = network.config.calibration
     assert calibration is not None
-    assert min(calibration.tagger, calibration.scorer) > 0
+    for weights in (calibration.continuous, calibration.discontinuous):
+        assert min(weights.tagger, weights.scorer + weights.sure) > 0
     network.save_pretrained(tmp_path / "model")
     export(tmp_path / "model", tmp_path / "exported")
     wanted = tagger(SENTENCES)
@@ -155,7 +156,7 @@ def test_without_a_mention_scorer_the_best_tags_are_taken(encoder):
     fit(network, make_examples(network, SENTENCES, settings), SENTENCES, settings, seed=1)
     assert network.config.bias == 0
     assert network.config.calibration is not None
-    assert network.config.calibration.scorer == 0
+    assert network.config.calibration.continuous.scorer == 0
     found = Tagger.from_network(network)(SENTENCES)
     scores = Tagger.from_network(network).scores(SENTENCES)
     for document, table in zip(found, scores, strict=True):

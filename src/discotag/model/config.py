@@ -159,7 +159,7 @@ class ModelConfig:
             raise ConfigError(f"the configuration's scheme: {error}") from None
         if given.get("calibration") is not None:
             try:
-                given["calibration"] = Calibration(**given["calibration"])
+                given["calibration"] = Calibration.from_dict(given["calibration"])
             except TypeError as error:
                 raise ConfigError(f"the configuration's calibration: {error}") from None
         return cls(scheme, **given)
@@ -168,7 +168,14 @@ class ModelConfig:
 def _from_version_1(given: dict[str, Any]) -> dict[str, Any]:
     """Return what a configuration of version 1 holds under the names of version 2."""
     names = {"recall": "bias"}
-    return {names.get(key, key): value for key, value in given.items()}
+    given = {names.get(key, key): value for key, value in given.items()}
+    if isinstance(given.get("calibration"), dict):  # one for all mentions
+        weights = {
+            ("constant" if key == "bias" else key): value
+            for key, value in given["calibration"].items()
+        }
+        given["calibration"] = {"continuous": weights, "discontinuous": weights}
+    return given
 
 
 def _is_number(value: object) -> bool:

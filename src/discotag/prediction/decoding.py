@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from math import exp, prod
 from types import ModuleType
@@ -217,13 +217,13 @@ class Decoder:
             return found
         odds = yield from self.judge(readings, vectors, lengths)
         chosen = readings.best(odds + bias)
-        values = self._calibrated(readings.candidate_chances[chosen], odds[chosen])
+        mentions = [readings.mention(candidate) for candidate in chosen.tolist()]
+        values = self._calibrated(mentions, readings.candidate_chances[chosen], odds[chosen])
         rows = readings.regions.rows[readings.candidate_region[chosen]]
-        for candidate, row, value in zip(chosen.tolist(), rows.tolist(), values, strict=True):
-            mention = readings.mention(candidate)
+        for mention, row, value in zip(mentions, rows.tolist(), values, strict=True):
             kept = mention.with_score(value) if probabilities else mention
             found.setdefault(row, []).append(kept)
-        return {row: sorted(mentions) for row, mentions in found.items()}
+        return {row: sorted(each) for row, each in found.items()}
 
     def judge(self, readings: Readings, vectors: Array | None, lengths: Numbers) -> Work[Numbers]:
         """Find the mention scorer's log-odds of candidates, (candidates,); 0 without a scorer."""
@@ -239,9 +239,12 @@ class Decoder:
         _check(odds)
         return odds
 
-    def _calibrated(self, chances: Numbers, odds: Numbers | None = None) -> list[float]:
+    def _calibrated(
+        self, mentions: Iterable[Mention], chances: Numbers, odds: Numbers | None = None
+    ) -> list[float]:
         if self.calibration is not None:
-            chances = self.calibration.probability(chances, odds)
+            discontinuous = np.array([each.discontinuous for each in mentions], dtype=bool)
+            chances = self.calibration.probability(chances, odds, discontinuous)
         rounded: list[float] = chances.astype(np.float64).clip(0, 1).round(DIGITS).tolist()
         return rounded
 
@@ -279,7 +282,8 @@ class Decoder:
                 )
             )
             yield
-            listed = iter(self._calibrated(chances.wait()[0]))
+            every = (mention for mentions in found for mention in mentions)
+            listed = iter(self._calibrated(every, chances.wait()[0]))
             found = [[each.with_score(next(listed)) for each in mentions] for mentions in found]
         return dict(zip(rows.tolist(), found, strict=True))
 

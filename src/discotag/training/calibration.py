@@ -10,7 +10,7 @@ import numpy as np
 
 from discotag.evaluation import score
 from discotag.mentions import Document, Mention, Sentence
-from discotag.model.calibration import fit_calibration
+from discotag.model.calibration import Calibration, fit_calibration
 from discotag.model.config import ModelConfig
 from discotag.model.network import Network
 from discotag.prediction.regions import Judged, Options
@@ -35,27 +35,53 @@ def calibrated(network: Network, dev: Sequence[Sentence], *, bf16: bool = False)
     config = replace(network.config, bias=0.0, calibration=None)
     tagger = make_tagger(network, bf16=bf16)
     tagger.config = config
-    chances, odds, right = list[float](), list[float](), list[bool]()
     if network.scorer is None:
         documents = divide([Document((Sentence(each.words),)) for each in dev], tagger.tag_batch)
-        for sentence, document in zip(dev, documents, strict=True):
-            for mention in document.sentences[0].mentions:
-                chances.append(mention.score or 0.0)
-                right.append(mention in sentence.mentions)
-    else:
-        judged = divide(dev, tagger.options)
-        config = replace(config, bias=best_bias(dev, judged))
-        for sentence, regions in zip(dev, judged, strict=True):
-            for options, own in regions:
-                chances += options.probabilities()
-                odds += own
-                right += [mention in sentence.mentions for mention in options.mentions]
-    if not any(right):  # nothing to learn from
-        return config
-    found = fit_calibration(
-        np.array(chances), np.array(right), None if network.scorer is None else np.array(odds)
+        found = [document.sentences[0].mentions for document in documents]
+        return replace(config, calibration=calibration_of_found(dev, found))
+    judged = divide(dev, tagger.options)
+    return replace(
+        config, bias=best_bias(dev, judged), calibration=calibration_of_candidates(dev, judged)
     )
-    return replace(config, calibration=found)
+
+
+def calibration_of_found(
+    dev: Sequence[Sentence], found: Sequence[Sequence[Mention]]
+) -> Calibration | None:
+    """Return a calibration of the scores of mentions; None if none is right.
+
+    Args:
+        dev: Sentences with gold mentions.
+        found: The mentions that a model without mention scorer and calibration finds in each.
+    """
+    pairs = [
+        (mention, sentence)
+        for sentence, mentions in zip(dev, found, strict=True)
+        for mention in mentions
+    ]
+    chances = [mention.score or 0.0 for mention, _ in pairs]
+    return _fitted(pairs, chances, None)
+
+
+def calibration_of_candidates(
+    dev: Sequence[Sentence], judged: Sequence[Judged]
+) -> Calibration | None:
+    """Return a calibration of the scores of candidates; None if none is right.
+
+    Args:
+        dev: Sentences with gold mentions.
+        judged: What `Tagger.options` returns for each.
+    """
+    regions = [
+        (options, own, sentence)
+        for sentence, each in zip(dev, judged, strict=True)
+        for options, own in each
+    ]
+    return _fitted(
+        [(mention, sentence) for options, _, sentence in regions for mention in options.mentions],
+        [chance for options, _, _ in regions for chance in options.probabilities()],
+        [value for _, own, _ in regions for value in own],
+    )
 
 
 def best_bias(dev: Sequence[Sentence], judged: Sequence[Judged]) -> float:
@@ -75,3 +101,20 @@ def chosen(options: Options, odds: Sequence[float], bias: float) -> list[Mention
     """Return the mentions of the best reading of a region."""
     best = options.best([value + bias for value in odds])
     return [options.mentions[index] for index in best]
+
+
+def _fitted(
+    mentions: Sequence[tuple[Mention, Sentence]],
+    chances: Sequence[float],
+    odds: Sequence[float] | None,
+) -> Calibration | None:
+    """Return a calibration of mentions, each given with the gold sentence that it is in."""
+    right = np.array([mention in sentence.mentions for mention, sentence in mentions], dtype=bool)
+    if not right.any():  # nothing to learn from
+        return None
+    return fit_calibration(
+        np.array(chances),
+        None if odds is None else np.array(odds),
+        np.array([mention.discontinuous for mention, _ in mentions], dtype=bool),
+        right,
+    )

@@ -71,7 +71,10 @@ def _mentions(tagger: Tagger, sentences: Sequence[Sentence]) -> list[dict[Mentio
     for regions in tagger.options(sentences):
         chances: dict[Mention, float] = {}
         for options, odds in regions:
-            values = calibration.probability(np.array(options.probabilities()), np.array(odds))
+            discontinuous = np.array([each.discontinuous for each in options.mentions], dtype=bool)
+            values = calibration.probability(
+                np.array(options.probabilities()), np.array(odds), discontinuous
+            )
             chances.update(zip(options.mentions, values.tolist(), strict=True))
         found.append(chances)
     return found

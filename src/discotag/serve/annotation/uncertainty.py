@@ -66,7 +66,8 @@ def _chances(tagger: Tagger, sentence: Sentence, judged: Judged) -> dict[Mention
     for options, odds in judged:
         values = np.array(options.probabilities())
         if tagger.config.calibration is not None and len(values):
-            values = tagger.config.calibration.probability(values, np.array(odds))
+            discontinuous = np.array([each.discontinuous for each in options.mentions], dtype=bool)
+            values = tagger.config.calibration.probability(values, np.array(odds), discontinuous)
         chances |= zip(options.mentions, map(float, values), strict=True)
     # The scores that the annotator sees come last, so that they count.
     return chances | {mention: mention.score or 0.0 for mention in sentence.mentions}
