@@ -155,6 +155,26 @@ def test_min_score(model, file):
         assert mentions(fewer) == [m for m in mentions(document) if m["score"] >= 0.5]
 
 
+def test_a_score_that_no_mention_has(model, file, tmp_path):
+    scores = [
+        m["score"]
+        for each in lines(ok("predict", file, "--lines", "--model", model))
+        for m in mentions(each)
+    ]
+    out = tmp_path / "found.jsonl"
+    for more in ((), ("--out", out, "--force")):
+        arguments = ("predict", file, "--lines", "--model", model, *more, "--min-score")
+        said = discotag(*arguments, "1").stderr.decode()
+        assert f"no mention has a score of at least 1; {len(scores)} have lower scores" in said
+        highest = said.strip().rpartition(" ")[2]
+        assert max(scores) - 0.001 < float(highest) <= max(scores)
+        assert "lower score" not in discotag(*arguments, highest).stderr.decode()
+    assert (
+        "lower score"
+        not in discotag("predict", "--text", "zzz", "--min-score", "0.9").stderr.decode()
+    )
+
+
 def test_bias(model, file):
     few, many = (
         sum(

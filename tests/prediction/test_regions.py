@@ -275,3 +275,73 @@ def test_twice_as_many_sequences_where_two_encode_the_same_mentions(naming, sequ
     )
     options_of(Decoder(scheme, numpy_backend), some_scores(scheme, 1))
     assert set(asked) == {sequences}
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.sampled_from(SCHEMES), st.integers(0, 1000), st.floats(-3, 3), st.integers(1, 40))
+def test_readings_are_weighed_by_tagger_and_scorer(scheme, seed, bias, k):
+    scores, lengths = some_scores(scheme, seed), np.array([LENGTH])
+    scores[0, seed % LENGTH, 0] += 30  # two regions, if there is a mention on either side
+    vectors = np.zeros((LENGTH, 2))
+
+    def scorer(_, table):
+        return np.random.default_rng(seed).normal(size=len(table.labels)) * 2
+
+    decoder = Decoder(scheme, numpy_backend, scorer=scorer)
+    judged = result_of(decoder.judged(scores, vectors, lengths))
+    wanted = {frozenset(): 1.0}
+    if judged is not None:
+        listed, odds = judged
+        for each, candidates in listed.options():
+            weights = [
+                chance * np.exp(sum(odds[candidates[index]] + bias for index in indices))
+                for chance, indices in each.readings
+            ]
+            wanted = {
+                before | {each.mentions[index] for index in indices}: chance * weight / sum(weights)
+                for before, chance in wanted.items()
+                for weight, (_, indices) in zip(weights, each.readings, strict=True)
+            }
+    (found,) = result_of(decoder.analyse(scores, vectors, lengths, bias, k=k, candidates=True))
+    assert len(found.taggings) == min(k, len(wanted))
+    chances = [float(np.exp(each.value)) for each in found.taggings]
+    assert chances == sorted(chances, reverse=True)
+    assert chances == pytest.approx([wanted[each.mentions] for each in found.taggings])
+    assert chances == pytest.approx(sorted(wanted.values(), reverse=True)[:k])
+    # The first one is what is predicted.
+    predicted = result_of(decoder.choose(scores, vectors, lengths, bias)).get(0, [])
+    assert found.mentions == predicted == sorted(found.taggings[0].mentions)
+    assert {each: found.candidates[each] for each in predicted} == pytest.approx(
+        {each: each.score for each in predicted}, abs=1e-6
+    )
+    # Marginals are those of the same readings.
+    (table,) = result_of(decoder.weighed_marginals(scores, vectors, lengths, bias))
+    assert table.sum(1) == pytest.approx(np.ones(LENGTH), abs=1e-5)
+    if scheme.structural and judged is not None:
+        expected = np.zeros_like(table)
+        for mentions, chance in wanted.items():
+            for word, tag in enumerate(scheme.encode(LENGTH, mentions)):
+                expected[word, scheme.tags.index(tag)] += chance
+        for start, size in zip(judged[0].regions.starts, judged[0].regions.sizes, strict=True):
+            inside = slice(start, start + size)
+            np.testing.assert_allclose(table[inside], expected[inside], atol=1e-5)
+
+
+def test_without_a_scorer_and_a_bias_readings_are_those_of_the_tagger():
+    for scheme in SCHEMES:
+        decoder, lengths = Decoder(scheme, numpy_backend), np.array([LENGTH])
+        scores = some_scores(scheme, 4)
+        (found,) = result_of(decoder.analyse(scores, None, lengths, 0.0, k=5))
+        (wanted,) = result_of(decoder.taggings(scores, lengths, 5))
+        assert found.taggings == wanted
+        (table,) = result_of(decoder.weighed_marginals(scores, None, lengths, 0.0))
+        np.testing.assert_array_equal(table, result_of(decoder.marginals(scores, lengths))[0])
+
+
+def test_equally_good_readings_have_one_order():
+    """Scores of 0: many readings are equally probable."""
+    scheme, lengths = Scheme(("A",)), np.array([LENGTH])
+    scores = np.zeros((1, LENGTH, len(scheme.tags)), dtype=np.float32)
+    decoder = Decoder(scheme, numpy_backend, scorer=lambda _, table: np.zeros(len(table.labels)))
+    (found,) = result_of(decoder.analyse(scores, np.zeros((LENGTH, 2)), lengths, 0.0, k=3))
+    assert found.mentions == sorted(found.taggings[0].mentions)

@@ -162,6 +162,28 @@ def test_alternatives_are_those_of_the_whole_sentence(case, k):
         assert one.value == pytest.approx(other.value, abs=1e-3)
 
 
+@pytest.mark.filterwarnings("ignore::discotag.prediction.decoding.TooManyMentions")
+@settings(deadline=None, max_examples=30)
+@given(cases, st.integers(1, 6), st.sampled_from([0.0, 1.0]))
+def test_weighed_readings_are_those_of_the_whole_sentence(case, k, bias):
+    assume(case.decoder.chooses(bias))
+
+    def decode(decoder, encoded, lengths):
+        return (yield from decoder.analyse(*encoded, lengths, bias, k=k, candidates=True))
+
+    (whole,) = result_of(decode(case.decoder, Encoded(case.scores, case.vectors), case.lengths))
+    parts = case.in_stretches(0, decode)
+    joined = join_taggings([(start, each.taggings) for start, each in parts], k)
+    assert len(joined) == len(whole.taggings)
+    for one, other in zip(joined, whole.taggings, strict=True):
+        assert one.value == pytest.approx(other.value, abs=1e-3)
+    assert sorted(joined[0].mentions) == whole.mentions
+    candidates = {
+        each.shifted(start): c for start, found in parts for each, c in found.candidates.items()
+    }
+    assert candidates == pytest.approx(whole.candidates, abs=1e-4)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("scored", [False, True])
 @pytest.mark.parametrize("scheme", SCHEMES, ids=str)

@@ -138,6 +138,36 @@ def test_alternatives_are_all_readings(name, request):
         assert sets[0] == frozenset(best.mentions)
 
 
+@pytest.mark.parametrize("bias", [0.0, 1.0])
+def test_an_analysis_is_what_the_other_methods_find(tagger, semantic, bias):
+    for each in (tagger, semantic):
+        sentences = [one for document in tagger(TEXTS) for one in document.sentences]
+        analysed = each.analyse(sentences, bias=bias, alternatives=3, candidates=True)
+        tagged = each.tag_batch([Document(tuple(sentences))], bias=bias)[0].sentences
+        readings = list(each.alternatives(sentences, k=3, bias=bias))
+        for one, sentence, (alternatives,) in zip(analysed, tagged, readings, strict=True):
+            assert one.sentence == sentence
+            assert [m.score for m in one.sentence.mentions] == [m.score for m in sentence.mentions]
+            assert [a.sentence for a in one.alternatives] == [a.sentence for a in alternatives]
+            assert set(sentence.mentions) <= set(one.candidates)
+            if bias:  # the same readings are weighed for both
+                assert alternatives[0].sentence.mentions == sentence.mentions
+    (plain,) = tagger.analyse([Sentence(("my", "arms", "hurt"))])
+    assert (plain.alternatives, plain.candidates) == ((), {})
+    assert tagger.analyse([]) == []
+
+
+def test_marginals_add_up_to_one(tagger):
+    (sentence,) = tagger("my arms hurt").sentences
+    weighed, plain = (
+        tagger.marginals([sentence], bias=2.0, plain=plain)[0] for plain in (False, True)
+    )
+    for table in (weighed, plain):
+        assert table.sum(1) == pytest.approx(np.ones(3), abs=1e-5)
+    assert weighed[:, 0].sum() < plain[:, 0].sum()  # fewer words outside of mentions
+    np.testing.assert_array_equal(plain, tagger.marginals([sentence])[0])
+
+
 def test_alternatives_of_empty_items(tagger):
     (document, empty) = tagger.alternatives(["", []], k=3)
     assert document == ()

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
+from math import floor
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
@@ -53,6 +54,7 @@ from discotag.mentions import Document
 from discotag.model.config import MOST_BIAS
 
 if TYPE_CHECKING:
+    from discotag.prediction.predictions import Predictions
     from discotag.prediction.tagger import Tagger
 
 TERMINAL, PAGE = "terminal", "html"
@@ -288,8 +290,10 @@ def predict(
             writer.to_lines(out, settings)
         else:
             writer.to_file(out)
-    if out not in (None, STANDARD) and not resume:  # which says what is already done
-        say(f"{out}: {writer.summary}")
+    if not resume:  # which says what is already done
+        if out not in (None, STANDARD):
+            say(f"{out}: {writer.summary}")
+        writer.say_if_all_were_left_out()
     reporter.close(advice="")
 
 
@@ -376,6 +380,7 @@ class _Writer:
     ) -> None:
         self.rows = rows
         self.summary = Summary()
+        self.found: Predictions | None = None
         self.tagger = tagger
         self.source = source
         self.form = form
@@ -531,8 +536,20 @@ class _Writer:
 
             documents = compared(documents, out, done)
         shown = progress and not is_quiet()
-        found = self.tagger.predict(documents, progress=shown, skip=done, **self.options)
-        return self.summary.watch(found)
+        self.found = self.tagger.predict(documents, progress=shown, skip=done, **self.options)
+        return self.summary.watch(self.found)
+
+    def say_if_all_were_left_out(self) -> None:
+        """Say that mentions were found, but none with the score that was asked for."""
+        if self.summary.mentions or self.found is None or not self.found.left_out.mentions:
+            return
+        number, highest = self.found.left_out.mentions, self.found.left_out.highest
+        lower = "1 has a lower score" if number == 1 else f"{number:,} have lower scores"
+        # Not rounded up, so that the mention is found with this score.
+        say(
+            f"no mention has a score of at least {self.options['min_score']:g}; {lower}, "
+            f"the highest is {floor(1000 * highest) / 1000:g}"
+        )
 
 
 def _draw(documents: Iterable[Document], named: bool, labels: Sequence[str]) -> None:

@@ -62,6 +62,20 @@ class Tagging(NamedTuple):
     mentions: frozenset[Mention]
 
 
+class Analysed(NamedTuple):
+    """What is found in a sentence.
+
+    Attributes:
+        mentions: Its mentions, with scores.
+        taggings: The best tag sequences that its readings need, or none if nobody asked.
+        candidates: The probability that each candidate is right, or nothing if nobody asked.
+    """
+
+    mentions: list[Mention]
+    taggings: list[Tagging]
+    candidates: dict[Mention, float]
+
+
 class TooManyMentions(UserWarning):
     """Warns that a mention set was left out because it has too many mentions."""
 
@@ -211,11 +225,23 @@ class Decoder:
         Raises:
             InputError: If scores are not finite.
         """
-        found: dict[int, list[Mention]] = {}
+        judged = yield from self.judged(scores, vectors, lengths)
+        return {} if judged is None else self._chosen(*judged, bias, probabilities)
+
+    def judged(
+        self, scores: Array, vectors: Array | None, lengths: Numbers
+    ) -> Work[tuple[Readings, Numbers] | None]:
+        """Find readings as `readings`, and the log-odds of their candidates as `judge`."""
         readings = yield from self.readings(scores, lengths)
         if readings is None:
-            return found
-        odds = yield from self.judge(readings, vectors, lengths)
+            return None
+        return readings, (yield from self.judge(readings, vectors, lengths))
+
+    def _chosen(
+        self, readings: Readings, odds: Numbers, bias: float, probabilities: bool
+    ) -> dict[int, list[Mention]]:
+        """Return the mentions of the best readings, by sentence."""
+        found: dict[int, list[Mention]] = {}
         chosen = readings.best(odds + bias)
         mentions = [readings.mention(candidate) for candidate in chosen.tolist()]
         values = self._calibrated(mentions, readings.candidate_chances[chosen], odds[chosen])
@@ -338,23 +364,24 @@ class Decoder:
         parts = [
             self._found(self._catalogue, numbers, *fetched.wait()) for numbers, fetched in jobs
         ]
-        region, sets, chances = map(np.concatenate, zip(*parts, strict=True))
-        return Readings.make(regions, self._catalogue, region, sets, chances)
+        *joined, tags = zip(*parts, strict=True)
+        region, sets, chances = map(np.concatenate, joined)
+        return Readings.make(regions, self._catalogue, region, sets, chances, tags)
 
     def _read(self, tags: Numbers, warn: Numbers) -> list[list[Mention]]:
         return read_batch(self.scheme, tags, warn=warn)
 
     def _found(
         self, catalogue: Catalogue, numbers: Numbers, tags: Numbers, values: Numbers
-    ) -> tuple[Numbers, Numbers, Numbers]:
-        """Return the region, the set of mentions and the probability of each reading."""
+    ) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+        """Return the region, the set of mentions, the probability and the tags of sequences."""
         kept = values >= values[:, :1] - LEAST_LOG_RATIO
         shares = np.exp(values - values[:, :1]) * kept
         shares /= shares.sum(1, keepdims=True)
         most_probable = np.zeros_like(kept)
         most_probable[:, 0] = True
         sets = catalogue.find(tags[kept], most_probable[kept])
-        return np.repeat(numbers, kept.sum(1)), sets, shares[kept]
+        return np.repeat(numbers, kept.sum(1)), sets, shares[kept], tags[kept]
 
     def _doubt(self, scores: Array, lengths: Numbers) -> Array:
         """Return a bound on -log of the probability that a sentence has no mention, (batch,).
@@ -367,11 +394,74 @@ class Decoder:
         mask = self._mask(scores, lengths)
         return (log_odds if mask is None else log_odds * mask).sum(1)
 
+    def analyse(
+        self,
+        scores: Array,
+        vectors: Array | None,
+        lengths: Numbers,
+        bias: float,
+        *,
+        k: int = 0,
+        candidates: bool = False,
+    ) -> Work[list[Analysed]]:
+        """Find the mentions of each sentence, and more about them, from the same scores.
+
+        Args:
+            scores: (batch, words, tags).
+            vectors: (all words, size), for the mention scorer.
+            lengths: The number of words of each sentence.
+            bias: As in `choose`.
+            k: The number of readings to find, or 0.
+            candidates: Whether to find the probabilities of candidates.
+        """
+        judged, taggings = None, None
+        if candidates or self.chooses(bias):
+            judged = yield from self.judged(scores, vectors, lengths)
+        if not self.chooses(bias):
+            found = yield from self.best(scores, lengths)
+            if k:
+                taggings = yield from self.taggings(scores, lengths, k)
+        else:
+            found = {} if judged is None else self._chosen(*judged, bias, True)
+            if k:
+                taggings = self._weighed(judged, len(lengths), bias, k)
+        chances: list[dict[Mention, float]] = [{} for _ in lengths]
+        if candidates and judged is not None:
+            readings, odds = judged
+            mentions = [readings.mention(number) for number in range(len(odds))]
+            values = self._calibrated(mentions, readings.candidate_chances, odds)
+            rows = readings.regions.rows[readings.candidate_region].tolist()
+            for row, mention, value in zip(rows, mentions, values, strict=True):
+                chances[row][mention] = value
+        return [
+            Analysed(found.get(row, []), taggings[row] if taggings else [], chances[row])
+            for row in range(len(lengths))
+        ]
+
+    def _weighed(
+        self, judged: tuple[Readings, Numbers] | None, sentences: int, bias: float, k: int
+    ) -> list[list[Tagging]]:
+        """Return the k best readings of each sentence by the tagger and the mention scorer.
+
+        The readings of a region are weighed as `choose` does, and their probabilities add up to 1.
+        A reading of a sentence is one for each of its regions.
+        """
+        regions: list[list[tuple[int, list[Tagging]]]] = [[] for _ in range(sentences)]
+        if judged is not None:
+            readings, odds = judged
+            for options, _ in readings.options(readings.log_weights(odds + bias)):
+                listed = [
+                    Tagging(value, value, frozenset(options.mentions[index] for index in indices))
+                    for value, indices in options.readings
+                ]
+                regions[options.row].append((0, listed))
+        return [join_taggings(each, k) for each in regions]
+
     def taggings(self, scores: Array, lengths: Numbers, k: int) -> Work[list[list[Tagging]]]:
         """Find the best tag sequences of each sentence that k readings need, best first.
 
-        The probability of a reading is exact: it is that of exactly these mentions and no others.
-        With semantic naming, it is a sum over all namings.
+        The mention scorer has no say in it. The probability of a reading is exact: it is that of
+        exactly these mentions and no others. With semantic naming, it is a sum over all namings.
         """
         mask = self._mask(scores, lengths)
         arguments = (self.scheme.grammar, scores, mask, self.weights)
@@ -409,14 +499,40 @@ class Decoder:
         return k if self.scheme.structural else 2 * k
 
     def marginals(self, scores: Array, lengths: Numbers) -> Work[list[Numbers]]:
-        """Find the probability of each tag of each word, (words, tags) for each sentence."""
+        """Find the probability of each tag of each word, (words, tags) for each sentence.
+
+        They are those of the tagger alone.
+        """
+        tables = yield from self._tables(scores, lengths)
+        return [table[:length] for table, length in zip(tables, lengths.tolist(), strict=True)]
+
+    def weighed_marginals(
+        self, scores: Array, vectors: Array | None, lengths: Numbers, bias: float
+    ) -> Work[list[Numbers]]:
+        """Find the same by the tagger and the mention scorer together.
+
+        The tags of the words of a region are those of its readings, weighed as `choose` does.
+        """
+        tables = yield from self._tables(scores, lengths)
+        judged = None
+        if self.chooses(bias):
+            judged = yield from self.judged(scores, vectors, lengths)
+        if judged is not None:
+            readings, odds = judged
+            tables = np.array(tables)  # what is fetched may be read-only
+            readings.write_marginals(odds + bias, tables)
+        return [table[:length] for table, length in zip(tables, lengths.tolist(), strict=True)]
+
+    def _tables(self, scores: Array, lengths: Numbers) -> Work[Numbers]:
+        """Find the marginals of the tagger, (batch, words, tags)."""
         mask = self._mask(scores, lengths)
         found, total = self.backend.marginals(self.scheme.grammar, scores, mask, self.weights)
         waiting = self.backend.fetch(found, total)
         yield
-        table, totals = waiting.wait()
+        tables: Numbers
+        tables, totals = waiting.wait()
         _check(totals)
-        return [row[:length] for row, length in zip(table, lengths.tolist(), strict=True)]
+        return tables
 
     def _mask(self, scores: Array, lengths: Numbers) -> Array | None:
         words = scores.shape[1]

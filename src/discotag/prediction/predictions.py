@@ -3,14 +3,37 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from discotag.mentions import Document
+from discotag.mentions import Document, Mention
 
 SHOWN: Final = 5
 """The number of documents that a notebook shows."""
+
+
+@dataclass(slots=True)
+class LeftOut:
+    """The mentions that were left out because of their scores, so far.
+
+    Attributes:
+        mentions: Their number.
+        highest: The highest of their scores.
+    """
+
+    mentions: int = 0
+    highest: float = 0.0
+
+    def keep(self, mentions: Sequence[Mention], min_score: float) -> Sequence[Mention]:
+        """Return the mentions of at least this score, and count the others."""
+        if min_score <= 0 or not mentions:
+            return mentions
+        low = [each.score or 0.0 for each in mentions if (each.score or 0.0) < min_score]
+        self.mentions += len(low)
+        self.highest = max(self.highest, *low) if low else self.highest
+        return [each for each in mentions if (each.score or 0.0) >= min_score]
 
 
 class Predictions(Iterator[Document]):
@@ -22,9 +45,15 @@ class Predictions(Iterator[Document]):
 
     Args:
         documents: The documents.
+        left_out: Counts the mentions that `min_score` leaves out of them.
+
+    Attributes:
+        left_out: The mentions that `min_score` has left out so far, of documents that were read
+            ahead, too.
     """
 
-    def __init__(self, documents: Iterator[Document]) -> None:
+    def __init__(self, documents: Iterator[Document], left_out: LeftOut | None = None) -> None:
+        self.left_out = left_out or LeftOut()
         self._documents = documents
         self._ahead: deque[Document] = deque()
         self._error: Exception | None = None

@@ -101,7 +101,7 @@ class Readings:
     """The readings of the regions of a batch.
 
     Candidates are the mentions of the readings, region by region. An entry is a candidate in a
-    reading.
+    reading. A sequence is a tag sequence of a region; those with the same mentions are a reading.
 
     Attributes:
         regions: The regions.
@@ -112,6 +112,10 @@ class Readings:
         entry_candidate: (entries,), the candidate of each entry.
         candidate_region: (candidates,), the region of each candidate.
         candidate_mention: (candidates,), its number in the catalogue.
+        sequence_tags: The tags of the sequences, in tables of (sequences, words); padding is
+            negative.
+        sequence_chances: (sequences,), the probability of each sequence of all tables.
+        sequence_reading: (sequences,), its reading.
     """
 
     regions: Regions
@@ -122,6 +126,9 @@ class Readings:
     entry_candidate: Indices
     candidate_region: Indices
     candidate_mention: Indices
+    sequence_tags: Sequence[Numbers]
+    sequence_chances: Numbers
+    sequence_reading: Indices
 
     @classmethod
     def make(
@@ -131,18 +138,21 @@ class Readings:
         region: Indices,
         sets: Indices,
         chances: Numbers,
+        tags: Sequence[Numbers],
     ) -> Readings:
-        """Return readings; those of a region with the same mentions are added up.
+        """Return the readings of tag sequences.
 
         Args:
             regions: The regions.
             catalogue: The catalogue.
-            region: The region of each reading, in any order.
+            region: The region of each sequence, in any order.
             sets: The number of the set of its mentions.
             chances: Its probability.
+            tags: The tags of sequences, in tables of (sequences, words).
         """
         keys, place = np.unique(region * len(catalogue.sets) + sets, return_inverse=True)
-        chances = np.bincount(place.ravel(), chances, len(keys))
+        sequence_chances, sequence_reading = chances, place.ravel()
+        chances = np.bincount(sequence_reading, chances, len(keys))
         region, sets = np.divmod(keys, max(1, len(catalogue.sets)))
         different, which = np.unique(sets, return_inverse=True)
         members = [catalogue.sets[number] for number in different.tolist()]
@@ -163,6 +173,9 @@ class Readings:
             candidate.ravel(),
             candidate_region,
             candidate_mention,
+            tags,
+            sequence_chances,
+            sequence_reading,
         )
 
     @cached_property
@@ -214,21 +227,66 @@ class Readings:
         Args:
             gains: (candidates,), what each candidate adds.
         """
-        sums = np.bincount(self.entry_reading, gains[self.entry_candidate], len(self.region))
-        totals = np.log(self.chances) + sums
-        order = np.lexsort((totals, self.region))
+        order = np.lexsort((self._totals(gains), self.region))
         last = np.append(np.diff(self.region[order]) > 0, True)[: len(order)]
         chosen = np.zeros(len(order), dtype=bool)
         chosen[order[last]] = True
         return self.entry_candidate[chosen[self.entry_reading]]
+
+    def log_weights(self, gains: Numbers) -> Numbers:
+        """Return the logarithm of the probability of each reading with gains, (readings,).
+
+        The probability is proportional to `chance * exp(sum of the gains of its candidates)`; those
+        of the readings of a region add up to 1.
+
+        Args:
+            gains: As in `best`.
+        """
+        totals = self._totals(gains)
+        starts = np.flatnonzero(np.diff(self.region, prepend=-1))
+        sizes = np.diff(np.append(starts, len(totals)))
+        totals -= np.repeat(np.maximum.reduceat(totals, starts), sizes)
+        found: Numbers = totals - np.repeat(np.log(np.add.reduceat(np.exp(totals), starts)), sizes)
+        return found
+
+    def write_marginals(self, gains: Numbers, tables: Numbers) -> None:
+        """Write the probabilities of the tags of the words of regions, by the weighed readings.
+
+        Args:
+            gains: As in `best`.
+            tables: (batch, words, tags); the other words are left as they are.
+        """
+        factors = np.exp(self.log_weights(gains)) / self.chances
+        weights = self.sequence_chances * factors[self.sequence_reading]
+        of = self.regions.taken(self.region[self.sequence_reading])
+        ends = np.cumsum([len(each) for each in self.sequence_tags])[:-1]
+        for tags, chances, rows, starts in zip(
+            self.sequence_tags,
+            *(np.split(each, ends) for each in (weights, of.rows, of.starts)),
+            strict=True,
+        ):
+            sequence, word = np.nonzero(tags >= 0)
+            row, word = rows[sequence], starts[sequence] + word
+            tables[row, word] = 0
+            np.add.at(tables, (row, word, tags[tags >= 0]), chances[sequence])
+
+    def _totals(self, gains: Numbers) -> Numbers:
+        sums = np.bincount(self.entry_reading, gains[self.entry_candidate], len(self.region))
+        found: Numbers = np.log(self.chances) + sums
+        return found
 
     def mention(self, candidate: int) -> Mention:
         """Return a candidate, with positions in its sentence."""
         start = int(self.regions.starts[self.candidate_region[candidate]])
         return self.catalogue.mentions[int(self.candidate_mention[candidate])].shifted(start)
 
-    def options(self) -> list[tuple[Options, Indices]]:
-        """Return the readings of each region as objects, with the numbers of its candidates."""
+    def options(self, chances: Numbers | None = None) -> list[tuple[Options, Indices]]:
+        """Return the readings of each region as objects, with the numbers of its candidates.
+
+        Args:
+            chances: (readings,), what takes the place of their probabilities.
+        """
+        chances = self.chances if chances is None else chances
         every = range(len(self.regions.rows) + 1)
         firsts = np.searchsorted(self.candidate_region, every).tolist()
         begins = np.searchsorted(self.region, every).tolist()
@@ -238,10 +296,11 @@ class Readings:
             first, end = firsts[number], firsts[number + 1]
             readings = [
                 (
-                    float(self.chances[each]),
+                    float(chances[each]),
                     (self.entry_candidate[entries[each] : entries[each + 1]] - first).tolist(),
                 )
-                for each in range(begins[number], begins[number + 1])
+                # Of equally good ones, `best` takes the last.
+                for each in reversed(range(begins[number], begins[number + 1]))
             ]
             readings.sort(key=lambda each: -each[0])
             mentions = [self.mention(each) for each in range(first, end)]

@@ -49,7 +49,9 @@ def teach(
                 f"{model}: a teacher must have the scheme of the student, {scheme}, but has "
                 f"{tagger.scheme}"
             )
-        for total, table in zip(sums, divide(sentences, tagger.marginals), strict=True):
+        for total, table in zip(
+            sums, divide(sentences, partial(tagger.marginals, plain=True)), strict=True
+        ):
             total += table
         if mentions:
             found = divide(sentences, partial(_mentions, tagger))
