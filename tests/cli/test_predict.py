@@ -22,6 +22,7 @@ from discotag.prediction.decoding import read_mentions
 from page_parser import Page
 from tiny import tiny_model
 
+NOTHING = "It works well for me and I have no complaints."
 TEXTS = [f"I had pain in my arms and shoulders, {n} times. No sleep!" for n in range(40)]
 
 
@@ -169,10 +170,7 @@ def test_a_score_that_no_mention_has(model, file, tmp_path):
         highest = said.strip().rpartition(" ")[2]
         assert max(scores) - 0.001 < float(highest) <= max(scores)
         assert "lower score" not in discotag(*arguments, highest).stderr.decode()
-    assert (
-        "lower score"
-        not in discotag("predict", "--text", "zzz", "--min-score", "0.9").stderr.decode()
-    )
+    assert "lower score" not in discotag("predict", NOTHING, "--min-score", "0.9").stderr.decode()
 
 
 def test_bias(model, file):

@@ -152,12 +152,12 @@ def test_several_large_requests_take_turns():
     async def play(scheduler, engine):
         sentences = [["w"] * SLICE] * 6
         asked = [
-            asyncio.create_task(scheduler.tag(Task("m", "mentions", float(number)), sentences))
+            asyncio.create_task(scheduler.tag(Task("m", float(number)), sentences))
             for number in range(3)
         ]
         engine.free(100)
         await asyncio.gather(*asked)
-        order = [task.value for task, _ in engine.batches]
+        order = [task.bias for task, _ in engine.batches]
         assert order == [0.0, 1.0, 2.0] * 6
 
     scenario(play)

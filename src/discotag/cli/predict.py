@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
-from math import floor
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
@@ -541,15 +540,8 @@ class _Writer:
 
     def say_if_all_were_left_out(self) -> None:
         """Say that mentions were found, but none with the score that was asked for."""
-        if self.summary.mentions or self.found is None or not self.found.left_out.mentions:
-            return
-        number, highest = self.found.left_out.mentions, self.found.left_out.highest
-        lower = "1 has a lower score" if number == 1 else f"{number:,} have lower scores"
-        # Not rounded up, so that the mention is found with this score.
-        say(
-            f"no mention has a score of at least {self.options['min_score']:g}; {lower}, "
-            f"the highest is {floor(1000 * highest) / 1000:g}"
-        )
+        if self.found is not None and self.found.left_out.mentions and not self.summary.mentions:
+            say(self.found.left_out.described(self.options["min_score"]))
 
 
 def _draw(documents: Iterable[Document], named: bool, labels: Sequence[str]) -> None:

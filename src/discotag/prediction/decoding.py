@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from math import exp, prod
+from math import exp, log, prod
 from types import ModuleType
 from typing import Any, Final, NamedTuple
 
@@ -19,7 +19,7 @@ from discotag.mentions import Mention
 from discotag.model.calibration import Calibration
 from discotag.model.candidates import Candidates
 from discotag.prediction.pipeline import Work
-from discotag.prediction.readings import Catalogue, Readings
+from discotag.prediction.readings import Catalogue, Readings, Sequences
 from discotag.prediction.regions import CERTAIN, find_regions
 from discotag.scheme import Layers, Scheme
 
@@ -229,10 +229,15 @@ class Decoder:
         return {} if judged is None else self._chosen(*judged, bias, probabilities)
 
     def judged(
-        self, scores: Array, vectors: Array | None, lengths: Numbers
+        self,
+        scores: Array,
+        vectors: Array | None,
+        lengths: Numbers,
+        *,
+        weighing: bool = False,
     ) -> Work[tuple[Readings, Numbers] | None]:
         """Find readings as `readings`, and the log-odds of their candidates as `judge`."""
-        readings = yield from self.readings(scores, lengths)
+        readings = yield from self.readings(scores, lengths, weighing=weighing)
         if readings is None:
             return None
         return readings, (yield from self.judge(readings, vectors, lengths))
@@ -313,11 +318,20 @@ class Decoder:
             found = [[each.with_score(next(listed)) for each in mentions] for mentions in found]
         return dict(zip(rows.tolist(), found, strict=True))
 
-    def readings(self, scores: Array, lengths: Numbers, k: int = READINGS) -> Work[Readings | None]:
+    def readings(
+        self, scores: Array, lengths: Numbers, k: int = READINGS, *, weighing: bool = False
+    ) -> Work[Readings | None]:
         """Find the regions of each sentence that may have mentions, and their k best readings.
 
         Readings that are much less probable than the best one are left out, and the probabilities
         of the others are scaled to add up to 1.
+
+        Args:
+            scores: (batch, words, tags).
+            lengths: The number of words of each sentence.
+            k: The number of readings of a region.
+            weighing: Whether the sequences are wanted, for `Readings.weighed` and
+                `Readings.write_marginals`.
 
         Returns:
             The readings; None if there is no region.
@@ -355,7 +369,10 @@ class Decoder:
             taken = scores[rows[:, None], self.backend.place(words, scores)]
             mask = self._mask(taken, some.sizes)
             tags, values = self.backend.k_best(grammar, taken, mask, self.weights, k)
-            jobs.append((numbers, self.backend.fetch(tags, values)))
+            more = ()
+            if weighing:
+                more = self.backend.marginals(grammar, taken, mask, self.weights)
+            jobs.append((numbers, self.backend.fetch(tags, values, *more)))
         if not jobs:
             return None
         yield
@@ -364,24 +381,38 @@ class Decoder:
         parts = [
             self._found(self._catalogue, numbers, *fetched.wait()) for numbers, fetched in jobs
         ]
-        *joined, tags = zip(*parts, strict=True)
+        *joined, sequences = zip(*parts, strict=True)
         region, sets, chances = map(np.concatenate, joined)
-        return Readings.make(regions, self._catalogue, region, sets, chances, tags)
+        kept = sequences if weighing else ()
+        return Readings.make(regions, self._catalogue, region, sets, chances, kept)
 
     def _read(self, tags: Numbers, warn: Numbers) -> list[list[Mention]]:
         return read_batch(self.scheme, tags, warn=warn)
 
     def _found(
-        self, catalogue: Catalogue, numbers: Numbers, tags: Numbers, values: Numbers
-    ) -> tuple[Numbers, Numbers, Numbers, Numbers]:
-        """Return the region, the set of mentions, the probability and the tags of sequences."""
+        self,
+        catalogue: Catalogue,
+        numbers: Numbers,
+        tags: Numbers,
+        values: Numbers,
+        tables: Numbers | None = None,
+        totals: Numbers | None = None,
+    ) -> tuple[Numbers, Numbers, Numbers, Sequences | None]:
+        """Return the region, the set of mentions and the probability of compared sequences.
+
+        With marginals and partitions, the sequences themselves are returned, too.
+        """
         kept = values >= values[:, :1] - LEAST_LOG_RATIO
         shares = np.exp(values - values[:, :1]) * kept
         shares /= shares.sum(1, keepdims=True)
         most_probable = np.zeros_like(kept)
         most_probable[:, 0] = True
         sets = catalogue.find(tags[kept], most_probable[kept])
-        return np.repeat(numbers, kept.sum(1)), sets, shares[kept], tags[kept]
+        sequences = None
+        if tables is not None and totals is not None:
+            chances = np.exp(values.astype(np.float64) - totals[:, None])
+            sequences = Sequences(numbers, tags, chances, kept, tables)
+        return np.repeat(numbers, kept.sum(1)), sets, shares[kept], sequences
 
     def _doubt(self, scores: Array, lengths: Numbers) -> Array:
         """Return a bound on -log of the probability that a sentence has no mention, (batch,).
@@ -416,7 +447,8 @@ class Decoder:
         """
         judged, taggings = None, None
         if candidates or self.chooses(bias):
-            judged = yield from self.judged(scores, vectors, lengths)
+            weighing = k > 0 and self.chooses(bias)
+            judged = yield from self.judged(scores, vectors, lengths, weighing=weighing)
         if not self.chooses(bias):
             found = yield from self.best(scores, lengths)
             if k:
@@ -443,18 +475,14 @@ class Decoder:
     ) -> list[list[Tagging]]:
         """Return the k best readings of each sentence by the tagger and the mention scorer.
 
-        The readings of a region are weighed as `choose` does, and their probabilities add up to 1.
-        A reading of a sentence is one for each of its regions.
+        A reading of a sentence is one for each of its regions, see `Readings.weighed`.
         """
         regions: list[list[tuple[int, list[Tagging]]]] = [[] for _ in range(sentences)]
         if judged is not None:
             readings, odds = judged
-            for options, _ in readings.options(readings.log_weights(odds + bias)):
-                listed = [
-                    Tagging(value, value, frozenset(options.mentions[index] for index in indices))
-                    for value, indices in options.readings
-                ]
-                regions[options.row].append((0, listed))
+            for row, listed in readings.weighed(odds + bias):
+                each = [Tagging(log(chance), log(chance), mentions) for chance, mentions in listed]
+                regions[row].append((0, each))
         return [join_taggings(each, k) for each in regions]
 
     def taggings(self, scores: Array, lengths: Numbers, k: int) -> Work[list[list[Tagging]]]:
@@ -516,7 +544,7 @@ class Decoder:
         tables = yield from self._tables(scores, lengths)
         judged = None
         if self.chooses(bias):
-            judged = yield from self.judged(scores, vectors, lengths)
+            judged = yield from self.judged(scores, vectors, lengths, weighing=True)
         if judged is not None:
             readings, odds = judged
             tables = np.array(tables)  # what is fetched may be read-only

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from math import floor
 from typing import Final
 
 from discotag.mentions import Document, Mention
@@ -25,6 +26,16 @@ class LeftOut:
 
     mentions: int = 0
     highest: float = 0.0
+
+    def described(self, min_score: float) -> str:
+        """Return a line that says that no mention has the score that was asked for."""
+        number = self.mentions
+        lower = "1 has a lower score" if number == 1 else f"{number:,} have lower scores"
+        # Not rounded up, so that the mention is found with this score.
+        highest = floor(1000 * self.highest) / 1000
+        return (
+            f"no mention has a score of at least {min_score:g}; {lower}, the highest is {highest:g}"
+        )
 
     def keep(self, mentions: Sequence[Mention], min_score: float) -> Sequence[Mention]:
         """Return the mentions of at least this score, and count the others."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -96,12 +96,31 @@ class Catalogue:
         return found
 
 
+class Sequences(NamedTuple):
+    """The best tag sequences of some regions.
+
+    Attributes:
+        numbers: (regions,), the numbers of the regions.
+        tags: (regions, k, words), the sequences; padding is negative.
+        chances: (regions, k), their probabilities in the region by the tagger.
+        compared: (regions, k), whether each is compared with the others.
+        tables: (regions, words, tags), the marginals of the tagger in the region.
+    """
+
+    numbers: Indices
+    tags: Indices
+    chances: Numbers
+    compared: npt.NDArray[np.bool_]
+    tables: Numbers
+
+
 @dataclass(frozen=True, eq=False)
 class Readings:
     """The readings of the regions of a batch.
 
     Candidates are the mentions of the readings, region by region. An entry is a candidate in a
     reading. A sequence is a tag sequence of a region; those with the same mentions are a reading.
+    Sequences that are much less probable than the best one are not compared with it.
 
     Attributes:
         regions: The regions.
@@ -112,10 +131,8 @@ class Readings:
         entry_candidate: (entries,), the candidate of each entry.
         candidate_region: (candidates,), the region of each candidate.
         candidate_mention: (candidates,), its number in the catalogue.
-        sequence_tags: The tags of the sequences, in tables of (sequences, words); padding is
-            negative.
-        sequence_chances: (sequences,), the probability of each sequence of all tables.
-        sequence_reading: (sequences,), its reading.
+        sequences: The best sequences of each region, or nothing if nobody asked.
+        sequence_reading: (sequences,), the reading of each of those that are compared.
     """
 
     regions: Regions
@@ -126,8 +143,7 @@ class Readings:
     entry_candidate: Indices
     candidate_region: Indices
     candidate_mention: Indices
-    sequence_tags: Sequence[Numbers]
-    sequence_chances: Numbers
+    sequences: Sequence[Sequences]
     sequence_reading: Indices
 
     @classmethod
@@ -138,7 +154,7 @@ class Readings:
         region: Indices,
         sets: Indices,
         chances: Numbers,
-        tags: Sequence[Numbers],
+        sequences: Sequence[Sequences] = (),
     ) -> Readings:
         """Return the readings of tag sequences.
 
@@ -148,11 +164,10 @@ class Readings:
             region: The region of each sequence, in any order.
             sets: The number of the set of its mentions.
             chances: Its probability.
-            tags: The tags of sequences, in tables of (sequences, words).
+            sequences: The same and other sequences, if wanted.
         """
         keys, place = np.unique(region * len(catalogue.sets) + sets, return_inverse=True)
-        sequence_chances, sequence_reading = chances, place.ravel()
-        chances = np.bincount(sequence_reading, chances, len(keys))
+        chances = np.bincount(place.ravel(), chances, len(keys))
         region, sets = np.divmod(keys, max(1, len(catalogue.sets)))
         different, which = np.unique(sets, return_inverse=True)
         members = [catalogue.sets[number] for number in different.tolist()]
@@ -173,9 +188,8 @@ class Readings:
             candidate.ravel(),
             candidate_region,
             candidate_mention,
-            tags,
-            sequence_chances,
-            sequence_reading,
+            sequences,
+            place.ravel(),
         )
 
     @cached_property
@@ -249,6 +263,39 @@ class Readings:
         found: Numbers = totals - np.repeat(np.log(np.add.reduceat(np.exp(totals), starts)), sizes)
         return found
 
+    def weighed(self, gains: Numbers) -> list[tuple[int, list[tuple[float, frozenset[Mention]]]]]:
+        """Return the sentence of each region, and its readings with their probabilities.
+
+        The best comes first. Sequences that are not compared keep their probabilities, and those
+        that are share the rest in proportion to their weights. The best reading is that of `best`:
+        at least one compared reading has more than its share, and each sequence that is not
+        compared has less than `exp(-5)` times the probability of the best sequence.
+
+        Args:
+            gains: As in `best`.
+        """
+        chances = np.exp(self.log_weights(gains)) * self._compared_chances()[self.region]
+        listed = [
+            {
+                frozenset(options.mentions[index] for index in indices): chance
+                for chance, indices in options.readings
+            }
+            for options, _ in self.options(chances)
+        ]
+        starts = self.regions.starts.tolist()
+        for some in self.sequences:
+            others = ~some.compared & (some.chances > 0)
+            sets = self.catalogue.find(some.tags[others], np.zeros(others.sum(), dtype=bool))
+            numbers = np.repeat(some.numbers, others.sum(1)).tolist()
+            for number, each, chance in zip(numbers, sets, some.chances[others], strict=True):
+                members = (self.catalogue.mentions[one] for one in self.catalogue.sets[each])
+                mentions = frozenset(one.shifted(starts[number]) for one in members)
+                listed[number][mentions] = listed[number].get(mentions, 0.0) + float(chance)
+        return [
+            (row, sorted(((c, m) for m, c in each.items() if c > 0), key=lambda one: -one[0]))
+            for row, each in zip(self.regions.rows.tolist(), listed, strict=True)
+        ]
+
     def write_marginals(self, gains: Numbers, tables: Numbers) -> None:
         """Write the probabilities of the tags of the words of regions, by the weighed readings.
 
@@ -256,19 +303,34 @@ class Readings:
             gains: As in `best`.
             tables: (batch, words, tags); the other words are left as they are.
         """
-        factors = np.exp(self.log_weights(gains)) / self.chances
-        weights = self.sequence_chances * factors[self.sequence_reading]
-        of = self.regions.taken(self.region[self.sequence_reading])
-        ends = np.cumsum([len(each) for each in self.sequence_tags])[:-1]
-        for tags, chances, rows, starts in zip(
-            self.sequence_tags,
-            *(np.split(each, ends) for each in (weights, of.rows, of.starts)),
-            strict=True,
-        ):
-            sequence, word = np.nonzero(tags >= 0)
-            row, word = rows[sequence], starts[sequence] + word
-            tables[row, word] = 0
-            np.add.at(tables, (row, word, tags[tags >= 0]), chances[sequence])
+        chances = np.exp(self.log_weights(gains)) * self._compared_chances()[self.region]
+        ends = np.cumsum([each.compared.sum() for each in self.sequences])[:-1]
+        readings = np.split(self.sequence_reading, ends)
+        for some, reading in zip(self.sequences, readings, strict=True):
+            of, place = np.nonzero(some.compared)
+            before = some.chances[of, place]
+            # A reading may have several sequences.
+            sums = np.bincount(reading, before, len(chances))
+            gained = (chances[reading] / sums[reading] - 1) * before
+            sequence, word = np.nonzero(some.tags[of, place] >= 0)
+            tags = some.tags[of[sequence], place[sequence], word]
+            new = some.tables.astype(np.float64)
+            np.add.at(new, (of[sequence], word, tags), gained[sequence])
+            new = new.clip(0)
+            sizes = self.regions.sizes[some.numbers]
+            inside, word = np.nonzero(np.arange(new.shape[1]) < sizes[:, None])
+            numbers = some.numbers[inside]
+            row = new[inside, word]
+            tables[self.regions.rows[numbers], self.regions.starts[numbers] + word] = row / row.sum(
+                1, keepdims=True
+            )
+
+    def _compared_chances(self) -> Numbers:
+        """Return the probability of all sequences of each region that are compared."""
+        found = np.zeros(len(self.regions.rows))
+        for some in self.sequences:
+            found[some.numbers] = (some.chances * some.compared).sum(1)
+        return found
 
     def _totals(self, gains: Numbers) -> Numbers:
         sums = np.bincount(self.entry_reading, gains[self.entry_candidate], len(self.region))

@@ -282,18 +282,18 @@ class Tagger:
     ) -> Iterator[tuple[tuple[Alternative, ...], ...]]:
         """Find the k most probable readings of each sentence, lazily.
 
-        With a mention scorer or a bias, the readings are those that `predict` compares: up to eight
-        for each region, a part of a sentence outside of which there are almost certainly no
-        mentions. The probability of one of them is proportional to the tagger's, times
-        `exp(log-odds + bias)` of each of its mentions, with the mention scorer's log-odds; that of
-        a reading of the sentence is the product over its regions. The first one has the mentions
-        that `predict` finds. Otherwise, the probabilities are exactly those of the tagger.
+        With a mention scorer or a bias, the readings that `predict` compares in a region, a part of
+        a sentence outside of which there are almost certainly no mentions, share their probability
+        in proportion to the tagger's, times `exp(log-odds + bias)` for each of their mentions, with
+        the mention scorer's log-odds. The others keep the tagger's probability. A reading of the
+        sentence has the product over its regions. The first one has the mentions that `predict`
+        finds. Without scorer and bias, the probabilities are exactly those of the tagger.
 
         Args:
             items: As in `predict`.
-            k: The most readings of a sentence. With semantic naming and without a mention scorer,
-                they are those of the 2k best tag sequences, so a reading with many namings may be
-                missed.
+            k: The most readings of a sentence. With a mention scorer or a bias, up to eight of each
+                region are listed. With semantic naming, they are those of twice as many tag
+                sequences, so a reading with many namings may be missed.
             batch_size: As in `predict`.
             bias: As in `predict`.
 
@@ -426,9 +426,8 @@ class Tagger:
             sentences: The sentences.
             batch_size: As in `predict`.
             bias: As in `predict`.
-            plain: Whether to return the probabilities of the tagger alone. By default, the
-                readings that `predict` compares are weighed as in `alternatives`, and the
-                probability of a tag is the sum over those that have it.
+            plain: Whether to return the probabilities of the tagger alone. By default, those of
+                readings are as in `alternatives`.
         """
         check_options(batch_size=batch_size, min_score=0, bias=bias)
         total = self._total(bias)

@@ -117,6 +117,8 @@ class Manifest:
         errors: The name of the file with what was left out; None if nothing was.
         parts: The parts, in the order of the input.
         settings: The settings of the job.
+        left_out: The number of mentions that were left out because of their scores.
+        highest_left_out: The highest of their scores.
     """
 
     format: Format
@@ -127,6 +129,8 @@ class Manifest:
     errors: str | None
     parts: tuple[Part, ...]
     settings: Mapping[str, Any]
+    left_out: int = 0
+    highest_left_out: float = 0.0
 
 
 def run_job(
@@ -511,6 +515,8 @@ class _Job:
             errors=ALL_ERRORS if flaws else None,
             parts=tuple(parts),
             settings=self.settings,
+            left_out=sum(receipt.left_out for receipt in receipts),
+            highest_left_out=max((receipt.highest_left_out for receipt in receipts), default=0.0),
         )
         self.folder.write(MANIFEST, f"{json.dumps(asdict(manifest), indent=1)}\n".encode())
         return manifest
