@@ -16,6 +16,7 @@ from discotag.errors import DiscotagError
 from discotag.prediction import decoding
 from discotag.prediction.decoding import TooManyMentions
 from discotag.prediction.loading import load
+from discotag.prediction.predictions import LeftOut
 from discotag.prediction.tagger import Tagger
 from discotag.words import Splitter
 from tiny import tiny_network
@@ -107,9 +108,15 @@ def test_scores_are_those_of_the_layer(network, tagger):
 
 def test_min_score(tagger):
     every = tagger(TEXTS)
-    some = list(tagger.predict(TEXTS, min_score=0.5))
+    found = tagger.predict(TEXTS, min_score=0.5)
+    some = list(found)
+    low = []
     for document, fewer in zip(every, some, strict=True):
         assert fewer.mentions == tuple(m for m in document.mentions if m.score >= 0.5)
+        low += [m.score for m in document.mentions if m.score < 0.5]
+    assert found.left_out == LeftOut(len(low), max(low))
+    assert "the highest is 0.96" in LeftOut(2, 0.9609).described(0.97)
+    assert "; 1 has a lower score" in LeftOut(1, 0.9).described(1)
 
 
 def test_a_bias_is_added_to_that_of_the_model(tagger):
