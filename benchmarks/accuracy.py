@@ -35,7 +35,7 @@ and, if known,
     best_epoch       from 1
     curve            for each epoch the loss, and F1 of all and of discontinuous mentions on dev;
                      of the grid model only the loss
-    recall           the recall that was set on development data
+    recall           the bias that was set on development data
     calibration      "before" and "after": the error, and ten bins of [mentions, sum of their
                      scores, number that is right]
     decoding         of `best`: as `test`, for best_path, recall_0 and oracle

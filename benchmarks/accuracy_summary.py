@@ -28,8 +28,8 @@ PLAIN: Final = ("plain", "plain_no_adversarial")
 
 DECODINGS: Final = {
     "best_path": "best path, without the mention scorer",
-    "recall_0": "chosen, recall 0",
-    "chosen": "chosen, recall set on development data",
+    "recall_0": "chosen, bias 0",
+    "chosen": "chosen, bias set on development data",
     "oracle": "best choice with hindsight",
 }
 

@@ -133,7 +133,7 @@ def train_tagger(
         "curve": [[each.loss, each.f1, each.dev["discontinuous"]["f1"]] for each in done],
         "dev": best.dev,
         "test": to_dict(score(test, found)),
-        "recall": tagger.config.recall,
+        "recall": tagger.config.bias,
         "calibration": {
             "before": calibration(test, tag(changed(tagger, calibration=None), test)),
             "after": calibration(test, found),
@@ -182,10 +182,10 @@ def train_grid_model(
     return result, found["predictions"]
 
 
-def tag(tagger: Tagger, sentences: Sequence[Sentence], recall: float | None = None) -> Found:
+def tag(tagger: Tagger, sentences: Sequence[Sentence], bias: float = 0.0) -> Found:
     """Return the mentions that a tagger finds in each sentence, with scores."""
     documents = [Document((Sentence(each.words),)) for each in sentences]
-    return [each.sentences[0].mentions for each in tagger.tag_batch(documents, recall=recall)]
+    return [each.sentences[0].mentions for each in tagger.tag_batch(documents, bias=bias)]
 
 
 def changed(tagger: Tagger, **changes: Any) -> Tagger:
@@ -221,14 +221,14 @@ def decode_otherwise(
 
     Returns:
         The figures of `best_path`, the tags that are best without the mention scorer; `recall_0`,
-        the choice with a recall of 0; and `oracle`, the best choice with hindsight. Then the shares
-        of gold mentions among the candidates, `all` and `discontinuous`.
+        the choice with a bias of 0 in all; and `oracle`, the best choice with hindsight. Then the
+        shares of gold mentions among the candidates, `all` and `discontinuous`.
     """
     judged = tagger.options(test)
-    plain = changed(tagger, mention_scorer=0, recall=0.0, calibration=None)
+    plain = changed(tagger, mention_scorer=0, bias=0.0, calibration=None)
     found = {
         "best_path": tag(plain, test),
-        "recall_0": tag(tagger, test, recall=0.0),
+        "recall_0": tag(tagger, test, bias=-tagger.config.bias),
         "oracle": [best_choice(*each) for each in zip(test, judged, strict=True)],
     }
     candidates = [

@@ -40,12 +40,12 @@ def found_only(tagger: Tagger, document: Document) -> float:
     return sum(1 - (each.score or 0) for each in tagged.mentions)
 
 
-def recalled(recall: float) -> Callable[[Tagger, Document], float]:
-    """Return the formula with the mentions that a higher recall finds in addition."""
+def recalled(bias: float) -> Callable[[Tagger, Document], float]:
+    """Return the formula with the mentions that a higher bias finds in addition."""
 
     def formula(tagger: Tagger, document: Document) -> float:
         (tagged,) = tagger.tag_batch([document])
-        (more,) = tagger.tag_batch([document], recall=tagger.config.recall + recall)
+        (more,) = tagger.tag_batch([document], bias=bias)
         found = set(tagged.mentions)
         wrong = sum(1 - (each.score or 0) for each in found)
         return wrong + sum(each.score or 0 for each in more.mentions if each not in found)
@@ -88,8 +88,8 @@ def used(tagger: Tagger, document: Document) -> float:
 
 FORMULAS: Mapping[str, Callable[[Tagger, Document], float]] = {
     "expected, found": found_only,
-    "expected, recall + 1": recalled(1),
-    "expected, recall + 2": recalled(2),
+    "expected, bias + 1": recalled(1),
+    "expected, bias + 2": recalled(2),
     "1 - best reading": best_reading,
     "entropy of tags": entropy,
     "words in or out": outside,

@@ -70,7 +70,7 @@ POSTS, LISTS, REPORTS, COORDINATIONS, NOTES = 600, 400, 2500, 5000, 1200
 PsyTAR's 4,271 sentences and 4,524 written reports. With 6,000 reports, students lose 1 to 2 points
 of F1 on PsyTAR."""
 DEV = 8
-"""One of so many written reports is development data, so that recall and calibration suit short
+"""One of so many written reports is development data, so that bias and calibration suit short
 reports and text without mentions too, not only PsyTAR's posts."""
 UNLABELLED = 2200
 """The number of made-up posts and of made-up reports that the teachers label, and twice the number

@@ -136,7 +136,7 @@ def encoder_alone(tagger: Tagger, sentences: Sequence[Sentence]) -> Callable[[],
 
 def without_scorer(tagger: Tagger) -> Tagger:
     """Return the plain tagger of a model: it takes the best tags of each sentence."""
-    config = replace(tagger.config, mention_scorer=0, recall=0.0, calibration=None)
+    config = replace(tagger.config, mention_scorer=0, bias=0.0, calibration=None)
     return Tagger(config, tagger.tokenizer, tagger.runtime)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import multiprocessing
+import re
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
@@ -12,6 +13,7 @@ import pytest
 from discotag import load
 from discotag.model.files import BUNDLED
 
+POSTS = BUNDLED.parents[2] / "benchmarks" / "held_out"
 TEXT = "I had pain in arms and shoulders."
 SENTENCES = {
     "The pain I was experiencing around the hipjoints was incredible.": {"pain hipjoints"},
@@ -32,6 +34,18 @@ def test_finds(tagger, text):
     mentions = tagger(text).mentions
     assert {mention.text for mention in mentions} == SENTENCES[text]
     assert all(0 < mention.score <= 1 for mention in mentions)
+
+
+def test_the_first_alternative_is_the_prediction(tagger):
+    lines = (POSTS / "posts.txt").read_text(encoding="utf-8").splitlines()
+    posts = [re.sub(r"\[(\d+ )?|\]", "", line) for line in lines if line and line[0] != "#"]
+    for bias in (0.0, 1.5):
+        found = tagger.predict(posts, bias=bias)
+        alternatives = tagger.alternatives(posts, k=2, bias=bias)
+        for document, sentences in zip(found, alternatives, strict=True):
+            for sentence, (first, *others) in zip(document.sentences, sentences, strict=True):
+                assert first.sentence.mentions == sentence.mentions
+                assert all(each.probability <= first.probability for each in others)
 
 
 def test_demo_shows_every_kind_of_mention(tagger):

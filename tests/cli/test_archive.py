@@ -55,6 +55,13 @@ def test_a_folder_of_parts(posts, tmp_path):
     assert pq.read_table(tmp_path / "found").num_rows == 3
 
 
+def test_a_score_that_no_mention_has(posts, tmp_path):
+    options = ("--engine", "processes", "--out", tmp_path / "out", "--min-score", "1")
+    said = discotag(posts, *options).stderr
+    assert "0 mentions in 3 documents" in said
+    assert "no mention has a score of at least 1; 3 have lower scores, the highest is 0." in said
+
+
 def test_tables(tmp_path):
     rows = [{"key": n, "comment": text, "note": "a b c d"} for n, text in enumerate(TEXTS)]
     write_table(tmp_path / "in" / "posts.parquet", rows)

@@ -22,6 +22,7 @@ from discotag.prediction.decoding import read_mentions
 from page_parser import Page
 from tiny import tiny_model
 
+NOTHING = "It works well for me and I have no complaints."
 TEXTS = [f"I had pain in my arms and shoulders, {n} times. No sleep!" for n in range(40)]
 
 
@@ -155,13 +156,30 @@ def test_min_score(model, file):
         assert mentions(fewer) == [m for m in mentions(document) if m["score"] >= 0.5]
 
 
-def test_recall(model, file):
+def test_a_score_that_no_mention_has(model, file, tmp_path):
+    scores = [
+        m["score"]
+        for each in lines(ok("predict", file, "--lines", "--model", model))
+        for m in mentions(each)
+    ]
+    out = tmp_path / "found.jsonl"
+    for more in ((), ("--out", out, "--force")):
+        arguments = ("predict", file, "--lines", "--model", model, *more, "--min-score")
+        said = discotag(*arguments, "1").stderr.decode()
+        assert f"no mention has a score of at least 1; {len(scores)} have lower scores" in said
+        highest = said.strip().rpartition(" ")[2]
+        assert max(scores) - 0.001 < float(highest) <= max(scores)
+        assert "lower score" not in discotag(*arguments, highest).stderr.decode()
+    assert "lower score" not in discotag("predict", NOTHING, "--min-score", "0.9").stderr.decode()
+
+
+def test_bias(model, file):
     few, many = (
         sum(
             len(mentions(each))
-            for each in lines(ok("predict", file, "--lines", "--model", model, "--recall", recall))
+            for each in lines(ok("predict", file, "--lines", "--model", model, "--bias", bias))
         )
-        for recall in ("-5", "5")
+        for bias in ("-5", "5")
     )
     assert few < many
 
@@ -284,7 +302,7 @@ def test_resume_gives_what_one_run_gives(model, file, tmp_path):
     ("options", "difference"),
     [
         (["--min-score", "0.5"], "--min-score was 0.0, now 0.5"),
-        (["--recall", "1"], "--recall was None, now 1.0"),
+        (["--bias", "1"], "--bias was 0.0, now 1.0"),
         (["--sentences", "whole"], "--sentences was 'auto', now 'whole'"),
         (["--words", "spaces"], "--words was 'pattern', now 'spaces'"),
         (["--batch-size", "3"], "--batch-size was None, now 3"),
@@ -427,7 +445,7 @@ def test_bad_input_ends_in_one_line(model, tmp_path):
         ["--out", "x.txt", "--resume"],
         ["--out", "x"],
         ["--min-score", "2"],
-        ["--recall", "21"],
+        ["--bias", "21"],
         ["--batch-size", "0"],
         ["--from", "foo"],
     ],

@@ -98,7 +98,7 @@ def test_options_reach_the_tagger(monkeypatch):
         return iter([self.splitter.document(text) for text in items])
 
     monkeypatch.setattr(Tagger, "predict", predict)
-    options = {"min_score": 0.25, "recall": 1.5, "batch_size": 7}
+    options = {"min_score": 0.25, "bias": 1.5, "batch_size": 7}
     assert pipeline(**options)(TEXT) == []
     assert given == [options]
 
@@ -108,7 +108,7 @@ def test_a_folder_and_a_device(tmp_path):
     assert (tagger.runtime.name, tagger.runtime.device) == ("torch", "cpu")
 
 
-@pytest.mark.parametrize("options", [{"min_score": 2.0}, {"recall": 1e6}, {"batch_size": 0}])
+@pytest.mark.parametrize("options", [{"min_score": 2.0}, {"bias": 1e6}, {"batch_size": 0}])
 def test_wrong_options_are_refused_at_once(tagger, options):
     with pytest.raises(InputError, match="must be"):
         pipeline(tagger, **options)

@@ -188,7 +188,7 @@ def test_pipe_keeps_the_order_and_finds_the_same(nlp):
 
 
 def test_pipe_tags_docs_together_with_the_settings():
-    nlp = pipeline(batch_size=7, recall=1.5, min_score=0.25)
+    nlp = pipeline(batch_size=7, bias=1.5, min_score=0.25)
     component = nlp.get_pipe("discotag")
     batches = []
     tag_batch = component.tagger.tag_batch
@@ -199,7 +199,7 @@ def test_pipe_tags_docs_together_with_the_settings():
 
     component.tagger.tag_batch = counted
     assert len(list(nlp.pipe(iter(TEXTS), batch_size=4))) == len(TEXTS)
-    options = {"batch_size": 7, "recall": 1.5, "min_score": 0.25}
+    options = {"batch_size": 7, "bias": 1.5, "min_score": 0.25}
     assert batches == [(4, options), (2, options)]
 
 
@@ -216,7 +216,7 @@ def test_scores_and_the_key_of_the_group(tagger):
     ("config", "message"),
     [
         ({"min_score": 1.5}, "min_score must be between 0 and 1"),
-        ({"recall": 1e9}, "recall must be between"),
+        ({"bias": 1e9}, "bias must be between"),
         ({"batch_size": 0}, "batch_size must be at least 1"),
         ({"ents": "all"}, "ents must be one of none, hulls"),
         ({"spans_key": ""}, "spans_key must not be empty"),

@@ -28,6 +28,15 @@ def test_round_trip_through_json():
     assert ModelConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
 
 
+def test_a_configuration_of_version_1():
+    data = {"version": 1, "scheme": {"labels": ["A"]}, "recall": -1.5}
+    config = ModelConfig.from_dict(data)
+    assert config == ModelConfig(Scheme(("A",)), bias=-1.5)
+    assert config.to_dict()["version"] == VERSION == 2
+    with pytest.raises(ConfigError, match="unknown keys: recall"):
+        ModelConfig.from_dict(data | {"version": 2})
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

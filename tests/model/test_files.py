@@ -75,7 +75,7 @@ def test_newer_versions(copy):
     data = json.loads((copy / "config.json").read_text())
     data["discotag"]["version"] = 99
     (copy / "config.json").write_text(json.dumps(data))
-    refused(copy, "has version 99, but this discotag reads versions up to 1; upgrade discotag")
+    refused(copy, "has version 99, but this discotag reads versions up to 2; upgrade discotag")
 
 
 def test_pickles_are_never_read(copy):

@@ -9,7 +9,7 @@ from brute import Truth, all_mentions
 from discotag import Mention, Scheme
 from discotag.errors import InputError
 from discotag.inference.backends import numpy_backend
-from discotag.model.calibration import Calibration
+from discotag.model.calibration import Calibration, Weights
 from discotag.model.candidates import features
 from discotag.prediction import readings
 from discotag.prediction.decoding import Decoder
@@ -102,7 +102,7 @@ def test_words_that_are_certainly_outside_divide_a_sentence():
 
 @settings(deadline=None, max_examples=60)
 @given(st.sampled_from(SCHEMES), st.integers(0, 1000), st.floats(-3, 3))
-def test_the_chosen_mentions_have_the_best_total_and_fit_the_scheme(scheme, seed, recall):
+def test_the_chosen_mentions_have_the_best_total_and_fit_the_scheme(scheme, seed, bias):
     scores = some_scores(scheme, seed)
     random = np.random.default_rng(seed)
 
@@ -121,40 +121,40 @@ def test_the_chosen_mentions_have_the_best_total_and_fit_the_scheme(scheme, seed
             judged.append(odds[candidates].tolist())
             assert each.probabilities() == pytest.approx(listed.candidate_chances[candidates])
     random = np.random.default_rng(seed)
-    found = result_of(decoder.choose(scores, np.zeros((LENGTH, 2)), lengths, recall)).get(0, [])
+    found = result_of(decoder.choose(scores, np.zeros((LENGTH, 2)), lengths, bias)).get(0, [])
     assert not scheme.problems(LENGTH, found)
     wanted = []
     for each, own in zip(options, judged, strict=True):
         totals = [
-            np.log(chance) + sum(own[index] + recall for index in indices)
+            np.log(chance) + sum(own[index] + bias for index in indices)
             for chance, indices in each.readings
         ]
         best = each.readings[int(np.argmax(totals))][1]
-        assert each.best([value + recall for value in own]) == best
+        assert each.best([value + bias for value in own]) == best
         wanted += [each.mentions[i] for i in best]
     assert found == sorted(wanted)
 
 
-def test_more_recall_never_finds_fewer_mentions():
+def test_more_bias_never_finds_fewer_mentions():
     options = Options(
         0,
         [Mention("A", [(0, 1)]), Mention("A", [(0, 1), (2, 3)]), Mention("A", [(2, 3)])],
         [(0.6, []), (0.2, [0]), (0.1, [0, 2]), (0.1, [1])],
     )
-    numbers = [len(options.best([recall] * 3)) for recall in np.arange(-4, 4, 0.25)]
+    numbers = [len(options.best([bias] * 3)) for bias in np.arange(-4, 4, 0.25)]
     assert numbers == sorted(numbers)
     assert (numbers[0], numbers[-1]) == (0, 2)
 
 
-def test_without_a_scorer_recall_alone_decides():
+def test_without_a_scorer_bias_alone_decides():
     scheme = Scheme(("A",))
     decoder = Decoder(scheme, numpy_backend)
     lengths = np.array([LENGTH])
     numbers = np.array(
         [
             [
-                len(result_of(decoder.find(scores, None, lengths, recall=recall)).get(0, []))
-                for recall in (-20.0, 0.0, 20.0)
+                len(result_of(decoder.find(scores, None, lengths, bias=bias)).get(0, []))
+                for bias in (-20.0, 0.0, 20.0)
             ]
             for scores in (some_scores(scheme, seed) for seed in range(10))
         ]
@@ -167,12 +167,12 @@ def test_scores_are_calibrated_and_those_of_a_plain_model_too():
     scheme = Scheme(("A",))
     scores, lengths = some_scores(scheme, 2), np.array([LENGTH])
     plain = result_of(Decoder(scheme, numpy_backend).find(scores, None, lengths))[0]
-    calibration = Calibration(bias=-1.0, tagger=0.5)
+    calibration = Calibration(Weights(constant=-1.0, tagger=0.5), Weights(constant=-2.0))
     modest = Decoder(scheme, numpy_backend, calibration=calibration)
     found = result_of(modest.find(scores, None, lengths))[0]
     assert found == plain
     for one, other in zip(plain, found, strict=True):
-        wanted = float(calibration.probability(np.array([one.score]))[0])
+        wanted = float(calibration.probability(np.array([one.score]), None, one.discontinuous)[0])
         assert other.score == pytest.approx(wanted, abs=1e-4)
 
 
@@ -247,7 +247,7 @@ def test_without_probabilities_mentions_have_no_score():
     decoder = Decoder(scheme, numpy_backend)
     found = result_of(
         decoder.find(
-            some_scores(scheme, 1), None, np.array([LENGTH]), recall=3.0, probabilities=False
+            some_scores(scheme, 1), None, np.array([LENGTH]), bias=3.0, probabilities=False
         )
     )
     assert [mention.score for mention in found[0]] == [None] * len(found[0])
@@ -275,3 +275,91 @@ def test_twice_as_many_sequences_where_two_encode_the_same_mentions(naming, sequ
     )
     options_of(Decoder(scheme, numpy_backend), some_scores(scheme, 1))
     assert set(asked) == {sequences}
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.sampled_from(SCHEMES), st.integers(0, 1000), st.floats(-3, 3), st.integers(1, 40))
+def test_readings_are_weighed_by_tagger_and_scorer(scheme, seed, bias, k):
+    scores, lengths = some_scores(scheme, seed), np.array([LENGTH])
+    scores[0, seed % LENGTH, 0] += 30  # two regions, if there is a mention on either side
+    vectors = np.zeros((LENGTH, 2))
+
+    def scorer(_, table):
+        return np.random.default_rng(seed).normal(size=len(table.labels)) * 2
+
+    decoder = Decoder(scheme, numpy_backend, scorer=scorer)
+    judged = result_of(decoder.judged(scores, vectors, lengths))
+    wanted, tables = {frozenset(): 1.0}, {}
+    if judged is not None:
+        readings, values = judged
+        odds = {readings.mention(n): value for n, value in enumerate(values.tolist())}
+        for start, size in zip(readings.regions.starts, readings.regions.sizes, strict=True):
+            listed, tables[start] = weighed(
+                decoder, scores[0, start : start + size], start, odds, bias
+            )
+            wanted = {
+                before | mentions: chance * other
+                for before, chance in wanted.items()
+                for mentions, other in listed.items()
+            }
+    (found,) = result_of(decoder.analyse(scores, vectors, lengths, bias, k=k, candidates=True))
+    assert len(found.taggings) == min(k, len(wanted))
+    chances = [float(np.exp(each.value)) for each in found.taggings]
+    assert chances == sorted(chances, reverse=True)
+    assert chances == pytest.approx([wanted[each.mentions] for each in found.taggings], rel=1e-3)
+    assert chances == pytest.approx(sorted(wanted.values(), reverse=True)[:k], rel=1e-3)
+    # The first one is what is predicted.
+    predicted = result_of(decoder.choose(scores, vectors, lengths, bias)).get(0, [])
+    assert found.mentions == predicted == sorted(found.taggings[0].mentions)
+    assert {each: found.candidates[each] for each in predicted} == pytest.approx(
+        {each: each.score for each in predicted}, abs=1e-6
+    )
+    # Marginals are those of all tag sequences with the same probabilities.
+    (table,) = result_of(decoder.weighed_marginals(scores, vectors, lengths, bias))
+    assert table.sum(1) == pytest.approx(np.ones(LENGTH), abs=1e-5)
+    expected = result_of(decoder.marginals(scores, lengths))[0].copy()
+    for start, part in tables.items():
+        expected[start : start + len(part)] = part
+    np.testing.assert_allclose(table, expected, atol=1e-4)
+
+
+def weighed(decoder, scores, start, odds, bias):
+    """Return the probabilities of the listed readings of a region, and of its tags, from all."""
+    truth = Truth(decoder.scheme, scores)
+    chances = truth.probabilities.copy()
+    mentions = [
+        frozenset(each.shifted(start) for each in found)
+        for found in all_mentions(decoder.scheme, len(scores))
+    ]
+    best = np.argsort(-truth.totals, kind="stable")[: decoder.sequences(8)]
+    compared = [n for n in best if truth.totals[n] >= truth.totals[best[0]] - 5]
+    shared = sum(chances[n] for n in compared)
+    weights = [chances[n] * np.exp(sum(odds[m] + bias for m in mentions[n])) for n in compared]
+    for n, weight in zip(compared, weights, strict=True):
+        chances[n] = shared * weight / sum(weights)
+    listed, tags = {}, np.zeros(scores.shape)
+    for n in best:
+        listed[mentions[n]] = listed.get(mentions[n], 0) + chances[n]
+    for chance, sequence in zip(chances, truth.sequences, strict=True):
+        tags[np.arange(len(scores)), sequence] += chance
+    return listed, tags
+
+
+def test_without_a_scorer_and_a_bias_readings_are_those_of_the_tagger():
+    for scheme in SCHEMES:
+        decoder, lengths = Decoder(scheme, numpy_backend), np.array([LENGTH])
+        scores = some_scores(scheme, 4)
+        (found,) = result_of(decoder.analyse(scores, None, lengths, 0.0, k=5))
+        (wanted,) = result_of(decoder.taggings(scores, lengths, 5))
+        assert found.taggings == wanted
+        (table,) = result_of(decoder.weighed_marginals(scores, None, lengths, 0.0))
+        np.testing.assert_array_equal(table, result_of(decoder.marginals(scores, lengths))[0])
+
+
+def test_equally_good_readings_have_one_order():
+    """Scores of 0: many readings are equally probable."""
+    scheme, lengths = Scheme(("A",)), np.array([LENGTH])
+    scores = np.zeros((1, LENGTH, len(scheme.tags)), dtype=np.float32)
+    decoder = Decoder(scheme, numpy_backend, scorer=lambda _, table: np.zeros(len(table.labels)))
+    (found,) = result_of(decoder.analyse(scores, np.zeros((LENGTH, 2)), lengths, 0.0, k=3))
+    assert found.mentions == sorted(found.taggings[0].mentions)

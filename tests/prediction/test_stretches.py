@@ -13,7 +13,7 @@ from discotag import Scheme
 from discotag.corpora import read
 from discotag.errors import InputError
 from discotag.inference.backends import numpy_backend, torch_backend
-from discotag.model.calibration import Calibration
+from discotag.model.calibration import Calibration, Weights
 from discotag.model.candidates import features
 from discotag.prediction import stretches, tagger
 from discotag.prediction.decoding import Decoder, best_readings, join_taggings
@@ -31,6 +31,7 @@ SCHEMES = [
 ]
 SAMPLE = Path(__file__).parents[2] / "docs/sample.jsonl"
 SIZE = 4
+CALIBRATION = Calibration(Weights(0.1, 0.9, 0.2), Weights(-0.3, 0.8, 0.3, 0.1), knot=1.0)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -85,7 +86,7 @@ class Case:
             numpy_backend,
             weights,
             score_mentions if scored else None,
-            Calibration(0.1, 0.9, 0.2) if scored else None,
+            CALIBRATION if scored else None,
         )
         self.lengths = np.array([words])
         self.places = np.sort(random.integers(0, words, random.integers(0, 6)))
@@ -101,16 +102,16 @@ class Case:
             decode_in_stretches(self.decoder, self.parts(), len(self.vectors), k, decode)
         )
 
-    def mentions(self, recall=0.0):
+    def mentions(self, bias=0.0):
         """Return the mentions of the whole sentence, and those of its stretches; how many."""
 
         def decode(decoder, encoded, lengths):
-            found = yield from decoder.find(*encoded, lengths, recall=recall)
+            found = yield from decoder.find(*encoded, lengths, bias=bias)
             return [found.get(row, []) for row in range(len(lengths))]
 
         given = Encoded(self.scores, self.vectors)
         (whole,) = result_of(decode(self.decoder, given, self.lengths))
-        parts = self.in_stretches(0 if self.decoder.chooses(recall) else 1, decode)
+        parts = self.in_stretches(0 if self.decoder.chooses(bias) else 1, decode)
         found = [mention.shifted(start) for start, mentions in parts for mention in mentions]
         return whole, found, len(parts)
 
@@ -135,8 +136,8 @@ cases = st.builds(
 @pytest.mark.filterwarnings("ignore::discotag.prediction.decoding.TooManyMentions")
 @settings(deadline=None, max_examples=60)
 @given(cases, st.sampled_from([0.0, 1.0]))
-def test_mentions_are_those_of_the_whole_sentence(case, recall):
-    whole, found, _ = case.mentions(recall)
+def test_mentions_are_those_of_the_whole_sentence(case, bias):
+    whole, found, _ = case.mentions(bias)
     assert_same(found, whole)
 
 
@@ -159,6 +160,28 @@ def test_alternatives_are_those_of_the_whole_sentence(case, k):
         assert one == pytest.approx(other, abs=1e-4)
     for one, other in zip(joined, whole, strict=True):
         assert one.value == pytest.approx(other.value, abs=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore::discotag.prediction.decoding.TooManyMentions")
+@settings(deadline=None, max_examples=30)
+@given(cases, st.integers(1, 6), st.sampled_from([0.0, 1.0]))
+def test_weighed_readings_are_those_of_the_whole_sentence(case, k, bias):
+    assume(case.decoder.chooses(bias))
+
+    def decode(decoder, encoded, lengths):
+        return (yield from decoder.analyse(*encoded, lengths, bias, k=k, candidates=True))
+
+    (whole,) = result_of(decode(case.decoder, Encoded(case.scores, case.vectors), case.lengths))
+    parts = case.in_stretches(0, decode)
+    joined = join_taggings([(start, each.taggings) for start, each in parts], k)
+    assert len(joined) == len(whole.taggings)
+    for one, other in zip(joined, whole.taggings, strict=True):
+        assert one.value == pytest.approx(other.value, abs=1e-3)
+    assert sorted(joined[0].mentions) == whole.mentions
+    candidates = {
+        each.shifted(start): c for start, found in parts for each, c in found.candidates.items()
+    }
+    assert candidates == pytest.approx(whole.candidates, abs=1e-4)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -5,7 +5,7 @@ import multiprocessing
 import pickle
 import warnings
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ from discotag.errors import DiscotagError
 from discotag.prediction import decoding
 from discotag.prediction.decoding import TooManyMentions
 from discotag.prediction.loading import load
+from discotag.prediction.predictions import LeftOut
 from discotag.prediction.tagger import Tagger
 from discotag.words import Splitter
 from tiny import tiny_network
@@ -107,9 +108,24 @@ def test_scores_are_those_of_the_layer(network, tagger):
 
 def test_min_score(tagger):
     every = tagger(TEXTS)
-    some = list(tagger.predict(TEXTS, min_score=0.5))
+    found = tagger.predict(TEXTS, min_score=0.5)
+    some = list(found)
+    low = []
     for document, fewer in zip(every, some, strict=True):
         assert fewer.mentions == tuple(m for m in document.mentions if m.score >= 0.5)
+        low += [m.score for m in document.mentions if m.score < 0.5]
+    assert found.left_out == LeftOut(len(low), max(low))
+    assert "the highest is 0.96" in LeftOut(2, 0.9609).described(0.97)
+    assert "; 1 has a lower score" in LeftOut(1, 0.9).described(1)
+
+
+def test_a_bias_is_added_to_that_of_the_model(tagger):
+    config = replace(tagger.config, bias=2.0)
+    biased = Tagger(config, tagger.tokenizer, tagger.runtime)
+    wanted = list(tagger.predict(TEXTS, bias=2.0))
+    assert biased(TEXTS) == biased.tag_batch(biased(TEXTS), bias=0) == wanted
+    assert list(biased.predict(TEXTS, bias=-2.0)) == tagger(TEXTS)
+    assert tagger(TEXTS) != biased(TEXTS)
 
 
 @pytest.mark.parametrize("name", ["tagger", "semantic"])
@@ -127,6 +143,36 @@ def test_alternatives_are_all_readings(name, request):
         assert mention.score == pytest.approx(total, abs=1e-3)
     if tagger.scheme.structural:
         assert sets[0] == frozenset(best.mentions)
+
+
+@pytest.mark.parametrize("bias", [0.0, 1.0])
+def test_an_analysis_is_what_the_other_methods_find(tagger, semantic, bias):
+    for each in (tagger, semantic):
+        sentences = [one for document in tagger(TEXTS) for one in document.sentences]
+        analysed = each.analyse(sentences, bias=bias, alternatives=3, candidates=True)
+        tagged = each.tag_batch([Document(tuple(sentences))], bias=bias)[0].sentences
+        readings = list(each.alternatives(sentences, k=3, bias=bias))
+        for one, sentence, (alternatives,) in zip(analysed, tagged, readings, strict=True):
+            assert one.sentence == sentence
+            assert [m.score for m in one.sentence.mentions] == [m.score for m in sentence.mentions]
+            assert [a.sentence for a in one.alternatives] == [a.sentence for a in alternatives]
+            assert set(sentence.mentions) <= set(one.candidates)
+            if bias:  # the same readings are weighed for both
+                assert alternatives[0].sentence.mentions == sentence.mentions
+    (plain,) = tagger.analyse([Sentence(("my", "arms", "hurt"))])
+    assert (plain.alternatives, plain.candidates) == ((), {})
+    assert tagger.analyse([]) == []
+
+
+def test_marginals_add_up_to_one(tagger):
+    (sentence,) = tagger("my arms hurt").sentences
+    weighed, plain = (
+        tagger.marginals([sentence], bias=2.0, plain=plain)[0] for plain in (False, True)
+    )
+    for table in (weighed, plain):
+        assert table.sum(1) == pytest.approx(np.ones(3), abs=1e-5)
+    assert weighed[:, 0].sum() <= plain[:, 0].sum() + 1e-6  # not more words outside of mentions
+    np.testing.assert_array_equal(plain, tagger.marginals([sentence])[0])
 
 
 def test_alternatives_of_empty_items(tagger):

@@ -65,7 +65,7 @@ def test_dictionaries(model, make):
 
 def test_options(model):
     frame = pd.DataFrame({"text": TEXTS})
-    options = {"min_score": 0.3, "recall": 1.0, "batch_size": 1}
+    options = {"min_score": 0.3, "bias": 1.0, "batch_size": 1}
     tagged = TagBatches(model=model, **options)(frame)
     assert found(tagged["mentions"]) == wanted(model, **options)
     lines = TagBatches(model=model, splitter=Splitter("lines"))(pd.DataFrame({"text": ["a\nb"]}))

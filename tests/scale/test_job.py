@@ -192,11 +192,11 @@ def test_options_of_predictions(model, tmp_path):
     text = "my arms hurt\nmy knees"
     given = write_lines(tmp_path / "posts.jsonl", [{"text": text}])
     splitter = Splitter("lines", "spaces")
-    options = {"min_score": 0.3, "recall": 1.0, "batch_size": 1, "splitter": splitter}
+    options = {"min_score": 0.3, "bias": 1.0, "batch_size": 1, "splitter": splitter}
     job(given, tmp_path / "out", model, **options)
     (found,) = documents_of(tmp_path / "out")
     tagger = load(model, splitter=splitter)
-    (wanted,) = tagger.predict([text], min_score=0.3, recall=1.0, batch_size=1)
+    (wanted,) = tagger.predict([text], min_score=0.3, bias=1.0, batch_size=1)
     assert [m["spans"] for m in found["mentions"]] == [
         [list(span) for span in m.spans] for m in wanted.mentions
     ]

@@ -10,7 +10,7 @@ from discotag.serve.engines import BatchFailed, EngineDied
 from discotag.serve.errors import ServiceError
 from discotag.serve.jobs import Task
 
-MENTIONS = Task("m", "mentions", None)
+MENTIONS = Task("m")
 
 
 class Counting:
@@ -116,7 +116,7 @@ def test_requests_that_arrive_together_share_the_first_batch():
 
 def test_tasks_are_not_mixed():
     async def play(scheduler, engine):
-        other = Task("m", "mentions", 1.0)
+        other = Task("m", bias=1.0)
         busy = ask(scheduler, "x")
         await settled()
         asked = [ask(scheduler, "a"), ask(scheduler, "b", task=other), ask(scheduler, "c")]
@@ -152,12 +152,12 @@ def test_several_large_requests_take_turns():
     async def play(scheduler, engine):
         sentences = [["w"] * SLICE] * 6
         asked = [
-            asyncio.create_task(scheduler.tag(Task("m", "mentions", float(number)), sentences))
+            asyncio.create_task(scheduler.tag(Task("m", float(number)), sentences))
             for number in range(3)
         ]
         engine.free(100)
         await asyncio.gather(*asked)
-        order = [task.value for task, _ in engine.batches]
+        order = [task.bias for task, _ in engine.batches]
         assert order == [0.0, 1.0, 2.0] * 6
 
     scenario(play)

@@ -73,7 +73,7 @@ def test_words_and_sentences(service, tagger):
     assert ask(service, words=words)["documents"] == expected[:1]
 
 
-@pytest.mark.parametrize("options", [{"min_score": 0.95}, {"recall": 2.5}, {"recall": -3}])
+@pytest.mark.parametrize("options", [{"min_score": 0.95}, {"bias": 2.5}, {"bias": -3}])
 def test_options(service, tagger, options):
     found = list(tagger.predict(TEXTS, **options))
     answer = ask(service, texts=TEXTS, **options)
@@ -134,15 +134,15 @@ def test_equal_with_many_clients(service, tagger):
     texts = [text for each in read("docs/sample.jsonl") if (text := each.text or "")]
     texts = texts or [" ".join(each.words) for each in read("docs/sample.jsonl")]
     expected = {each.text: each.to_dict() for each in tagger(texts)}
-    recalled = {each.text: each.to_dict() for each in tagger.predict(texts, recall=1.0)}
+    recalled = {each.text: each.to_dict() for each in tagger.predict(texts, bias=1.0)}
 
     def client(number):
         own = random.Random(number).sample(texts, 20)
         with httpx.Client(base_url=service.url, timeout=60) as http:
             for text in own:
-                recall = random.Random(text).choice([None, 1.0])
-                answer = http.post("/api/predict", json={"text": text, "recall": recall}).json()
-                wanted = expected if recall is None else recalled
+                bias = random.Random(text).choice([0.0, 1.0])
+                answer = http.post("/api/predict", json={"text": text, "bias": bias}).json()
+                wanted = expected if bias == 0 else recalled
                 assert same(answer["documents"], [wanted[text]])
 
     before = service.figure("discotag_batch_sentences_count")

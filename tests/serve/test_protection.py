@@ -240,7 +240,7 @@ def test_texts_are_not_logged(service):
 
 def test_errors_do_not_repeat_long_input(service):
     long = "z" * 10_000
-    for request in ({long: 1}, {"text": "a", "model": long}, {"text": [long]}, {"recall": long}):
+    for request in ({long: 1}, {"text": "a", "model": long}, {"text": [long]}, {"bias": long}):
         answer = service.post(json=request)
         assert answer.status_code == 422
         assert len(answer.text) < 500

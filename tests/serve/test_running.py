@@ -251,7 +251,7 @@ def test_engine_that_has_ended_is_not_asked():
         await asyncio.wait_for(ended.wait(), 10)
         await asyncio.sleep(0.1)
         with pytest.raises(EngineDied):
-            await engine.tag(Task("bundled", "mentions", None), [["dry", "mouth"]])
+            await engine.tag(Task("bundled"), [["dry", "mouth"]])
         await engine.stop()
 
     def played():

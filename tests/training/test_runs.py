@@ -111,9 +111,9 @@ def test_a_run_leaves_what_it_promises(uninterrupted):
     assert not list(uninterrupted.rglob("*.bin"))
 
 
-def test_the_figures_are_those_of_the_model_with_its_recall(place, tmp_path, monkeypatch):
+def test_the_figures_are_those_of_the_model_with_its_bias(place, tmp_path, monkeypatch):
     def reckless(network, dev, *, bf16):
-        return replace(network.config, recall=20.0)
+        return replace(network.config, bias=20.0)
 
     monkeypatch.setattr(trainer, "calibrated", reckless)
     data, settings = place / "train.jsonl", _settings(place, num_train_epochs=2, mention_scorer=8)

@@ -13,7 +13,7 @@ from discotag.model.objectives import Objective
 from discotag.prediction.regions import Options
 from discotag.prediction.tagger import Tagger
 from discotag.training import trainer
-from discotag.training.calibration import best_recall
+from discotag.training.calibration import best_bias
 from discotag.training.callbacks import DivergedError
 from discotag.training.epochs import FIGURES, best_of
 from discotag.training.evaluation import evaluate, predict
@@ -101,7 +101,8 @@ def test_the_mention_scorer_learns_and_everything_is_saved(encoder, tmp_path):
     assert np.mean(odds[True]) > np.mean(odds[False]) + 1
     calibration = network.config.calibration
     assert calibration is not None
-    assert min(calibration.tagger, calibration.scorer) > 0
+    for weights in (calibration.continuous, calibration.discontinuous):
+        assert min(weights.tagger, weights.scorer + weights.sure) > 0
     network.save_pretrained(tmp_path / "model")
     export(tmp_path / "model", tmp_path / "exported")
     wanted = tagger(SENTENCES)
@@ -123,12 +124,12 @@ def test_the_mention_scorer_learns_and_everything_is_saved(encoder, tmp_path):
             load(tmp_path / "exported", runtime=runtime)
 
 
-def test_recall_is_what_is_best_on_development_data():
+def test_bias_is_what_is_best_on_development_data():
     pain, sleep = Mention("ADR", [(0, 1)]), Mention("ADR", [(0, 2)])
     judged = [[(Options(0, [pain, sleep], [(0.7, []), (0.2, [0]), (0.1, [1])]), [0.0, 0.0])]]
     words = ("pain", "was")
-    assert best_recall([Sentence(words, (pain,))], judged) == 1.5
-    assert best_recall([Sentence(words)], judged) == 0.0
+    assert best_bias([Sentence(words, (pain,))], judged) == 1.5
+    assert best_bias([Sentence(words)], judged) == 0.0
 
 
 def test_a_scorer_that_is_larger_than_the_files_is_not_built(encoder, tmp_path):
@@ -142,20 +143,20 @@ def test_a_scorer_that_is_larger_than_the_files_is_not_built(encoder, tmp_path):
         Network.from_pretrained(tmp_path / "model")
 
 
-@pytest.mark.parametrize("recall", ["much", 21, float("nan"), True])
-def test_a_bad_recall_is_an_error_at_once(encoder, recall):
+@pytest.mark.parametrize("bias", ["much", 21, float("nan"), True])
+def test_a_bad_bias_is_an_error_at_once(encoder, bias):
     tagger = Tagger.from_network(_network(Settings(encoder=str(encoder))))
-    with pytest.raises(InputError, match="recall must be between -20 and 20"):
-        tagger.predict(["pain"], recall=recall)
+    with pytest.raises(InputError, match="bias must be between -20 and 20"):
+        tagger.predict(["pain"], bias=bias)
 
 
 def test_without_a_mention_scorer_the_best_tags_are_taken(encoder):
     settings = Settings(encoder=str(encoder), mention_scorer=0, **FAST)
     network = _network(settings)
     fit(network, make_examples(network, SENTENCES, settings), SENTENCES, settings, seed=1)
-    assert network.config.recall == 0
+    assert network.config.bias == 0
     assert network.config.calibration is not None
-    assert network.config.calibration.scorer == 0
+    assert network.config.calibration.continuous.scorer == 0
     found = Tagger.from_network(network)(SENTENCES)
     scores = Tagger.from_network(network).scores(SENTENCES)
     for document, table in zip(found, scores, strict=True):

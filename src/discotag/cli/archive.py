@@ -116,6 +116,11 @@ def predict_archive(
         )
     parts = "1 part" if len(manifest.parts) == 1 else f"{len(manifest.parts):,} parts"
     say(f"{shown}: {manifest.mentions:,} mentions in {manifest.documents:,} documents, {parts}")
+    from discotag.prediction.predictions import LeftOut
+
+    left_out = LeftOut(manifest.left_out, manifest.highest_left_out)
+    if left_out.mentions and not manifest.mentions:
+        say(left_out.described(options["min_score"]))
 
 
 @contextmanager

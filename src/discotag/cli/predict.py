@@ -50,9 +50,10 @@ from discotag.corpora.tables import TABLES, TableOptions
 from discotag.corpora.tables.table import Rows
 from discotag.errors import DiscotagError, InputError
 from discotag.mentions import Document
-from discotag.model.config import MOST_RECALL
+from discotag.model.config import MOST_BIAS
 
 if TYPE_CHECKING:
+    from discotag.prediction.predictions import Predictions
     from discotag.prediction.tagger import Tagger
 
 TERMINAL, PAGE = "terminal", "html"
@@ -125,16 +126,15 @@ def predict(
     min_score: Annotated[
         float, typer.Option(help="Leave out mentions of a lower probability.", min=0, max=1)
     ] = 0.0,
-    recall: Annotated[
-        float | None,
+    bias: Annotated[
+        float,
         typer.Option(
-            help="How much to prefer mentions to their absence: 1 finds more of them and makes "
-            "more mistakes, -1 fewer. [default: the best for the model's development data]",
-            min=-MOST_RECALL,
-            max=MOST_RECALL,
-            show_default=False,
+            help="What is added to the log-odds of each mention: above 0 finds more mentions and "
+            "makes more mistakes, below 0 finds fewer; 0 is the model's own setting.",
+            min=-MOST_BIAS,
+            max=MOST_BIAS,
         ),
-    ] = None,
+    ] = 0.0,
     input_format: Annotated[
         str | None,
         typer.Option(
@@ -218,7 +218,7 @@ def predict(
             runtime=runtime,
             device=device,
             min_score=min_score,
-            recall=recall,
+            bias=bias,
             batch_size=batch_size,
             splitter=splitter,
             text_column=text_column,
@@ -265,7 +265,7 @@ def predict(
         "device": tagger.runtime.device,
         "--format": form,
         "--min-score": min_score,
-        "--recall": recall,
+        "--bias": bias,
         "--from": input_format,
         "--text-column": text_column,
         "--id-column": id_column,
@@ -278,7 +278,7 @@ def predict(
         "--skip-bad": skip_bad,
         "input": source.describe(),
     }
-    options = {"batch_size": batch_size, "min_score": min_score, "recall": recall}
+    options = {"batch_size": batch_size, "min_score": min_score, "bias": bias}
     writer = _Writer(tagger, source, form, options, resume, force, cast(Rows, rows.value))
     with _one_line_warnings():
         if out is None:
@@ -289,8 +289,10 @@ def predict(
             writer.to_lines(out, settings)
         else:
             writer.to_file(out)
-    if out not in (None, STANDARD) and not resume:  # which says what is already done
-        say(f"{out}: {writer.summary}")
+    if not resume:  # which says what is already done
+        if out not in (None, STANDARD):
+            say(f"{out}: {writer.summary}")
+        writer.say_if_all_were_left_out()
     reporter.close(advice="")
 
 
@@ -377,6 +379,7 @@ class _Writer:
     ) -> None:
         self.rows = rows
         self.summary = Summary()
+        self.found: Predictions | None = None
         self.tagger = tagger
         self.source = source
         self.form = form
@@ -532,8 +535,13 @@ class _Writer:
 
             documents = compared(documents, out, done)
         shown = progress and not is_quiet()
-        found = self.tagger.predict(documents, progress=shown, skip=done, **self.options)
-        return self.summary.watch(found)
+        self.found = self.tagger.predict(documents, progress=shown, skip=done, **self.options)
+        return self.summary.watch(self.found)
+
+    def say_if_all_were_left_out(self) -> None:
+        """Say that mentions were found, but none with the score that was asked for."""
+        if self.found is not None and self.found.left_out.mentions and not self.summary.mentions:
+            say(self.found.left_out.described(self.options["min_score"]))
 
 
 def _draw(documents: Iterable[Document], named: bool, labels: Sequence[str]) -> None:

@@ -21,17 +21,17 @@ class Pipeline:
     Attributes:
         tagger: The tagger.
         min_score: As in `Tagger.predict`.
-        recall: As in `Tagger.predict`.
+        bias: As in `Tagger.predict`.
         batch_size: As in `Tagger.predict`.
     """
 
     tagger: Tagger
     min_score: float = 0.0
-    recall: float | None = None
+    bias: float = 0.0
     batch_size: int | None = None
 
     def __post_init__(self) -> None:
-        check_options(batch_size=self.batch_size, min_score=self.min_score, recall=self.recall)
+        check_options(batch_size=self.batch_size, min_score=self.min_score, bias=self.bias)
 
     @overload
     def __call__(self, texts: str) -> Found: ...  # type: ignore[overload-overlap]
@@ -59,7 +59,7 @@ class Pipeline:
 
     def _each(self, texts: Iterable[str]) -> Iterator[Found]:
         documents = self.tagger.predict(
-            texts, batch_size=self.batch_size, min_score=self.min_score, recall=self.recall
+            texts, batch_size=self.batch_size, min_score=self.min_score, bias=self.bias
         )
         return ([mention.to_dict() for mention in each.mentions] for each in documents)
 
@@ -70,7 +70,7 @@ def pipeline(
     runtime: str | None = None,
     device: str | None = None,
     min_score: float = 0.0,
-    recall: float | None = None,
+    bias: float = 0.0,
     batch_size: int | None = None,
 ) -> Pipeline:
     """Return a callable that finds mentions in texts.
@@ -82,7 +82,7 @@ def pipeline(
         runtime: As in `discotag.load`.
         device: As in `discotag.load`.
         min_score: As in `Tagger.predict`.
-        recall: As in `Tagger.predict`.
+        bias: As in `Tagger.predict`.
         batch_size: As in `Tagger.predict`.
 
     Example:
@@ -92,4 +92,4 @@ def pipeline(
         ('ADR', 'pain hipjoints', [[4, 8], [27, 36]])
     """
     tagger = model if isinstance(model, Tagger) else load(model, runtime=runtime, device=device)
-    return Pipeline(tagger, min_score, recall, batch_size)
+    return Pipeline(tagger, min_score, bias, batch_size)

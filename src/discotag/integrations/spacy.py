@@ -54,7 +54,7 @@ class Settings:
         runtime: As in `discotag.load`.
         device: As in `discotag.load`.
         min_score: As in `Tagger.predict`.
-        recall: As in `Tagger.predict`.
+        bias: As in `Tagger.predict`.
         spans_key: The key of the span group in `doc.spans`.
         ents: `hulls` to add the hull of each mention, from its first to its last token, to
             `doc.ents`, as far as they do not overlap; `none` to leave `doc.ents` alone.
@@ -65,13 +65,13 @@ class Settings:
     runtime: str | None = None
     device: str | None = None
     min_score: float = 0.0
-    recall: float | None = None
+    bias: float = 0.0
     spans_key: str = NAME
     ents: Ents = "none"
     batch_size: int | None = None
 
     def __post_init__(self) -> None:
-        check_options(batch_size=self.batch_size, min_score=self.min_score, recall=self.recall)
+        check_options(batch_size=self.batch_size, min_score=self.min_score, bias=self.bias)
         if self.ents not in get_args(Ents):
             known = ", ".join(get_args(Ents))
             raise InputError(f"ents must be one of {known}; got {self.ents!r}")
@@ -207,7 +207,7 @@ class SpacyTagger:
         documents = tagger.tag_batch(
             [to_document(doc, tagger.splitter) for doc in docs],
             min_score=settings.min_score,
-            recall=settings.recall,
+            bias=settings.bias,
             batch_size=settings.batch_size,
         )
         for doc, document in zip(docs, documents, strict=True):
@@ -346,7 +346,7 @@ def _register() -> None:
         "runtime": None,
         "device": None,
         "min_score": 0.0,
-        "recall": None,
+        "bias": 0.0,
         "spans_key": NAME,
         "ents": "none",
         "batch_size": None,
@@ -359,13 +359,13 @@ def make_component(
     runtime: str | None,
     device: str | None,
     min_score: float,
-    recall: float | None,
+    bias: float,
     spans_key: str,
     ents: str,
     batch_size: int | None,
 ) -> SpacyTagger:
     """Make the component of a pipeline; see `Settings`."""
-    settings = Settings(model, runtime, device, min_score, recall, spans_key, ents, batch_size)  # type: ignore[arg-type]
+    settings = Settings(model, runtime, device, min_score, bias, spans_key, ents, batch_size)  # type: ignore[arg-type]
     return SpacyTagger(name, settings)
 
 

@@ -13,7 +13,7 @@ from discotag.scheme import Scheme, SchemeError
 KEY: Final = "discotag"
 """The key of this configuration in `config.json`, which also holds the encoder's."""
 
-VERSION: Final = 1
+VERSION: Final = 2
 """The version of the configuration's format; it grows when older discotags cannot read it."""
 
 LEAST_WINDOW: Final = 8
@@ -31,8 +31,8 @@ MOST_HIDDEN: Final = 1 << 16
 """The largest hidden layer of a mention scorer."""
 
 
-MOST_RECALL: Final = 20
-"""The largest `recall`, in nats; no larger one would change what is found."""
+MOST_BIAS: Final = 20
+"""The largest `bias`, in nats; no larger one would change what is found."""
 
 
 class ConfigError(InputError):
@@ -50,8 +50,8 @@ class ModelConfig:
         overlap: The number of subwords that neighbouring windows share; at most half a window.
         arc_weights: Whether the arcs of the grammar have learned weights.
         mention_scorer: The size of the hidden layer of the mention scorer; 0: there is none.
-        recall: What is added to the score of each mention when mentions are chosen: more finds more
-            mentions and makes more mistakes.
+        bias: What is added to the log-odds of each mention when readings are compared, found on
+            development data. The `bias` of a prediction is added to it.
         calibration: How scores become probabilities; None: they are the tagger's.
         encoder: The name of the pretrained encoder.
         language: The language of the data, as a code (`en`).
@@ -75,7 +75,7 @@ class ModelConfig:
     overlap: int = 128
     arc_weights: bool = False
     mention_scorer: int = 0
-    recall: float = 0.0
+    bias: float = 0.0
     calibration: Calibration | None = None
     encoder: str | None = None
     language: str | None = None
@@ -110,9 +110,9 @@ class ModelConfig:
                 f"mention_scorer must be a whole number from 0 to {MOST_HIDDEN}, "
                 f"got {self.mention_scorer!r}"
             )
-        if not _is_number(self.recall) or not -MOST_RECALL <= self.recall <= MOST_RECALL:
+        if not _is_number(self.bias) or not -MOST_BIAS <= self.bias <= MOST_BIAS:
             raise ConfigError(
-                f"recall must be between {-MOST_RECALL} and {MOST_RECALL}, got {self.recall!r}"
+                f"bias must be between {-MOST_BIAS} and {MOST_BIAS}, got {self.bias!r}"
             )
         if self.calibration is not None and not isinstance(self.calibration, Calibration):
             raise ConfigError(f"calibration must be a Calibration, got {self.calibration!r}")
@@ -146,6 +146,8 @@ class ModelConfig:
                 f"{VERSION}; upgrade discotag"
             )
         given = {key: value for key, value in data.items() if key != "version"}
+        if version == 1:
+            given = _from_version_1(given)
         unknown = given.keys() - {each.name for each in fields(cls)}
         if unknown:
             raise ConfigError(f"the configuration has unknown keys: {', '.join(sorted(unknown))}")
@@ -157,10 +159,23 @@ class ModelConfig:
             raise ConfigError(f"the configuration's scheme: {error}") from None
         if given.get("calibration") is not None:
             try:
-                given["calibration"] = Calibration(**given["calibration"])
+                given["calibration"] = Calibration.from_dict(given["calibration"])
             except TypeError as error:
                 raise ConfigError(f"the configuration's calibration: {error}") from None
         return cls(scheme, **given)
+
+
+def _from_version_1(given: dict[str, Any]) -> dict[str, Any]:
+    """Return what a configuration of version 1 holds under the names of version 2."""
+    names = {"recall": "bias"}
+    given = {names.get(key, key): value for key, value in given.items()}
+    if isinstance(given.get("calibration"), dict):  # one for all mentions
+        weights = {
+            ("constant" if key == "bias" else key): value
+            for key, value in given["calibration"].items()
+        }
+        given["calibration"] = {"continuous": weights, "discontinuous": weights}
+    return given
 
 
 def _is_number(value: object) -> bool:

@@ -116,7 +116,7 @@ def measure(
 
     def decode() -> None:
         works = (
-            decoder.find(*encoded, batch.lengths, recall=tagger.config.recall)
+            decoder.find(*encoded, batch.lengths, bias=tagger.config.bias)
             for encoded, batch in zip(scored, batches, strict=True)
         )
         for _ in run_pipeline(works, runtime.depth):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from math import exp, prod
+from math import exp, log, prod
 from types import ModuleType
 from typing import Any, Final, NamedTuple
 
@@ -19,7 +19,7 @@ from discotag.mentions import Mention
 from discotag.model.calibration import Calibration
 from discotag.model.candidates import Candidates
 from discotag.prediction.pipeline import Work
-from discotag.prediction.readings import Catalogue, Readings
+from discotag.prediction.readings import Catalogue, Readings, Sequences
 from discotag.prediction.regions import CERTAIN, find_regions
 from discotag.scheme import Layers, Scheme
 
@@ -60,6 +60,20 @@ class Tagging(NamedTuple):
     value: float
     exact: float
     mentions: frozenset[Mention]
+
+
+class Analysed(NamedTuple):
+    """What is found in a sentence.
+
+    Attributes:
+        mentions: Its mentions, with scores.
+        taggings: The best tag sequences that its readings need, or none if nobody asked.
+        candidates: The probability that each candidate is right, or nothing if nobody asked.
+    """
+
+    mentions: list[Mention]
+    taggings: list[Tagging]
+    candidates: dict[Mention, float]
 
 
 class TooManyMentions(UserWarning):
@@ -171,39 +185,38 @@ class Decoder:
         vectors: Array | None,
         lengths: Numbers,
         *,
-        recall: float = 0.0,
+        bias: float = 0.0,
         probabilities: bool = True,
     ) -> Work[dict[int, list[Mention]]]:
         """Find mentions by `choose`, or by `best` if there is nothing to choose by."""
-        if not self.chooses(recall):
+        if not self.chooses(bias):
             return (yield from self.best(scores, lengths, probabilities=probabilities))
-        return (
-            yield from self.choose(scores, vectors, lengths, recall, probabilities=probabilities)
-        )
+        return (yield from self.choose(scores, vectors, lengths, bias, probabilities=probabilities))
 
-    def chooses(self, recall: float) -> bool:
+    def chooses(self, bias: float) -> bool:
         """Return whether there is something to choose by."""
-        return self.scorer is not None or recall != 0
+        return self.scorer is not None or bias != 0
 
     def choose(
         self,
         scores: Array,
         vectors: Array | None,
         lengths: Numbers,
-        recall: float = 0.0,
+        bias: float = 0.0,
         *,
         probabilities: bool = True,
     ) -> Work[dict[int, list[Mention]]]:
         """Choose the best reading of each region, by the tagger and the mention scorer together.
 
         The score of a reading is its log-probability plus, for each of its mentions, the log-odds
-        that the mention scorer gives and `recall`.
+        that the mention scorer gives and `bias`.
 
         Args:
             scores: (batch, words, tags).
             vectors: (all words, size), for the mention scorer.
             lengths: The number of words of each sentence.
-            recall: What is added for each mention: more finds more mentions, with more mistakes.
+            bias: What is added to the log-odds of each mention, that of the model included: more
+                finds more mentions, with more mistakes.
             probabilities: Whether mentions have a score.
 
         Returns:
@@ -212,19 +225,36 @@ class Decoder:
         Raises:
             InputError: If scores are not finite.
         """
-        found: dict[int, list[Mention]] = {}
-        readings = yield from self.readings(scores, lengths)
+        judged = yield from self.judged(scores, vectors, lengths)
+        return {} if judged is None else self._chosen(*judged, bias, probabilities)
+
+    def judged(
+        self,
+        scores: Array,
+        vectors: Array | None,
+        lengths: Numbers,
+        *,
+        weighing: bool = False,
+    ) -> Work[tuple[Readings, Numbers] | None]:
+        """Find readings as `readings`, and the log-odds of their candidates as `judge`."""
+        readings = yield from self.readings(scores, lengths, weighing=weighing)
         if readings is None:
-            return found
-        odds = yield from self.judge(readings, vectors, lengths)
-        chosen = readings.best(odds + recall)
-        values = self._calibrated(readings.candidate_chances[chosen], odds[chosen])
+            return None
+        return readings, (yield from self.judge(readings, vectors, lengths))
+
+    def _chosen(
+        self, readings: Readings, odds: Numbers, bias: float, probabilities: bool
+    ) -> dict[int, list[Mention]]:
+        """Return the mentions of the best readings, by sentence."""
+        found: dict[int, list[Mention]] = {}
+        chosen = readings.best(odds + bias)
+        mentions = [readings.mention(candidate) for candidate in chosen.tolist()]
+        values = self._calibrated(mentions, readings.candidate_chances[chosen], odds[chosen])
         rows = readings.regions.rows[readings.candidate_region[chosen]]
-        for candidate, row, value in zip(chosen.tolist(), rows.tolist(), values, strict=True):
-            mention = readings.mention(candidate)
+        for mention, row, value in zip(mentions, rows.tolist(), values, strict=True):
             kept = mention.with_score(value) if probabilities else mention
             found.setdefault(row, []).append(kept)
-        return {row: sorted(mentions) for row, mentions in found.items()}
+        return {row: sorted(each) for row, each in found.items()}
 
     def judge(self, readings: Readings, vectors: Array | None, lengths: Numbers) -> Work[Numbers]:
         """Find the mention scorer's log-odds of candidates, (candidates,); 0 without a scorer."""
@@ -240,9 +270,12 @@ class Decoder:
         _check(odds)
         return odds
 
-    def _calibrated(self, chances: Numbers, odds: Numbers | None = None) -> list[float]:
+    def _calibrated(
+        self, mentions: Iterable[Mention], chances: Numbers, odds: Numbers | None = None
+    ) -> list[float]:
         if self.calibration is not None:
-            chances = self.calibration.probability(chances, odds)
+            discontinuous = np.array([each.discontinuous for each in mentions], dtype=bool)
+            chances = self.calibration.probability(chances, odds, discontinuous)
         rounded: list[float] = chances.astype(np.float64).clip(0, 1).round(DIGITS).tolist()
         return rounded
 
@@ -280,15 +313,25 @@ class Decoder:
                 )
             )
             yield
-            listed = iter(self._calibrated(chances.wait()[0]))
+            every = (mention for mentions in found for mention in mentions)
+            listed = iter(self._calibrated(every, chances.wait()[0]))
             found = [[each.with_score(next(listed)) for each in mentions] for mentions in found]
         return dict(zip(rows.tolist(), found, strict=True))
 
-    def readings(self, scores: Array, lengths: Numbers, k: int = READINGS) -> Work[Readings | None]:
+    def readings(
+        self, scores: Array, lengths: Numbers, k: int = READINGS, *, weighing: bool = False
+    ) -> Work[Readings | None]:
         """Find the regions of each sentence that may have mentions, and their k best readings.
 
         Readings that are much less probable than the best one are left out, and the probabilities
         of the others are scaled to add up to 1.
+
+        Args:
+            scores: (batch, words, tags).
+            lengths: The number of words of each sentence.
+            k: The number of readings of a region.
+            weighing: Whether the sequences are wanted, for `Readings.weighed` and
+                `Readings.write_marginals`.
 
         Returns:
             The readings; None if there is no region.
@@ -326,7 +369,10 @@ class Decoder:
             taken = scores[rows[:, None], self.backend.place(words, scores)]
             mask = self._mask(taken, some.sizes)
             tags, values = self.backend.k_best(grammar, taken, mask, self.weights, k)
-            jobs.append((numbers, self.backend.fetch(tags, values)))
+            more = ()
+            if weighing:
+                more = self.backend.marginals(grammar, taken, mask, self.weights)
+            jobs.append((numbers, self.backend.fetch(tags, values, *more)))
         if not jobs:
             return None
         yield
@@ -335,23 +381,38 @@ class Decoder:
         parts = [
             self._found(self._catalogue, numbers, *fetched.wait()) for numbers, fetched in jobs
         ]
-        region, sets, chances = map(np.concatenate, zip(*parts, strict=True))
-        return Readings.make(regions, self._catalogue, region, sets, chances)
+        *joined, sequences = zip(*parts, strict=True)
+        region, sets, chances = map(np.concatenate, joined)
+        kept = sequences if weighing else ()
+        return Readings.make(regions, self._catalogue, region, sets, chances, kept)
 
     def _read(self, tags: Numbers, warn: Numbers) -> list[list[Mention]]:
         return read_batch(self.scheme, tags, warn=warn)
 
     def _found(
-        self, catalogue: Catalogue, numbers: Numbers, tags: Numbers, values: Numbers
-    ) -> tuple[Numbers, Numbers, Numbers]:
-        """Return the region, the set of mentions and the probability of each reading."""
+        self,
+        catalogue: Catalogue,
+        numbers: Numbers,
+        tags: Numbers,
+        values: Numbers,
+        tables: Numbers | None = None,
+        totals: Numbers | None = None,
+    ) -> tuple[Numbers, Numbers, Numbers, Sequences | None]:
+        """Return the region, the set of mentions and the probability of compared sequences.
+
+        With marginals and partitions, the sequences themselves are returned, too.
+        """
         kept = values >= values[:, :1] - LEAST_LOG_RATIO
         shares = np.exp(values - values[:, :1]) * kept
         shares /= shares.sum(1, keepdims=True)
         most_probable = np.zeros_like(kept)
         most_probable[:, 0] = True
         sets = catalogue.find(tags[kept], most_probable[kept])
-        return np.repeat(numbers, kept.sum(1)), sets, shares[kept]
+        sequences = None
+        if tables is not None and totals is not None:
+            chances = np.exp(values.astype(np.float64) - totals[:, None])
+            sequences = Sequences(numbers, tags, chances, kept, tables)
+        return np.repeat(numbers, kept.sum(1)), sets, shares[kept], sequences
 
     def _doubt(self, scores: Array, lengths: Numbers) -> Array:
         """Return a bound on -log of the probability that a sentence has no mention, (batch,).
@@ -364,11 +425,71 @@ class Decoder:
         mask = self._mask(scores, lengths)
         return (log_odds if mask is None else log_odds * mask).sum(1)
 
+    def analyse(
+        self,
+        scores: Array,
+        vectors: Array | None,
+        lengths: Numbers,
+        bias: float,
+        *,
+        k: int = 0,
+        candidates: bool = False,
+    ) -> Work[list[Analysed]]:
+        """Find the mentions of each sentence, and more about them, from the same scores.
+
+        Args:
+            scores: (batch, words, tags).
+            vectors: (all words, size), for the mention scorer.
+            lengths: The number of words of each sentence.
+            bias: As in `choose`.
+            k: The number of readings to find, or 0.
+            candidates: Whether to find the probabilities of candidates.
+        """
+        judged, taggings = None, None
+        if candidates or self.chooses(bias):
+            weighing = k > 0 and self.chooses(bias)
+            judged = yield from self.judged(scores, vectors, lengths, weighing=weighing)
+        if not self.chooses(bias):
+            found = yield from self.best(scores, lengths)
+            if k:
+                taggings = yield from self.taggings(scores, lengths, k)
+        else:
+            found = {} if judged is None else self._chosen(*judged, bias, True)
+            if k:
+                taggings = self._weighed(judged, len(lengths), bias, k)
+        chances: list[dict[Mention, float]] = [{} for _ in lengths]
+        if candidates and judged is not None:
+            readings, odds = judged
+            mentions = [readings.mention(number) for number in range(len(odds))]
+            values = self._calibrated(mentions, readings.candidate_chances, odds)
+            rows = readings.regions.rows[readings.candidate_region].tolist()
+            for row, mention, value in zip(rows, mentions, values, strict=True):
+                chances[row][mention] = value
+        return [
+            Analysed(found.get(row, []), taggings[row] if taggings else [], chances[row])
+            for row in range(len(lengths))
+        ]
+
+    def _weighed(
+        self, judged: tuple[Readings, Numbers] | None, sentences: int, bias: float, k: int
+    ) -> list[list[Tagging]]:
+        """Return the k best readings of each sentence by the tagger and the mention scorer.
+
+        A reading of a sentence is one for each of its regions, see `Readings.weighed`.
+        """
+        regions: list[list[tuple[int, list[Tagging]]]] = [[] for _ in range(sentences)]
+        if judged is not None:
+            readings, odds = judged
+            for row, listed in readings.weighed(odds + bias):
+                each = [Tagging(log(chance), log(chance), mentions) for chance, mentions in listed]
+                regions[row].append((0, each))
+        return [join_taggings(each, k) for each in regions]
+
     def taggings(self, scores: Array, lengths: Numbers, k: int) -> Work[list[list[Tagging]]]:
         """Find the best tag sequences of each sentence that k readings need, best first.
 
-        The probability of a reading is exact: it is that of exactly these mentions and no others.
-        With semantic naming, it is a sum over all namings.
+        The mention scorer has no say in it. The probability of a reading is exact: it is that of
+        exactly these mentions and no others. With semantic naming, it is a sum over all namings.
         """
         mask = self._mask(scores, lengths)
         arguments = (self.scheme.grammar, scores, mask, self.weights)
@@ -406,14 +527,40 @@ class Decoder:
         return k if self.scheme.structural else 2 * k
 
     def marginals(self, scores: Array, lengths: Numbers) -> Work[list[Numbers]]:
-        """Find the probability of each tag of each word, (words, tags) for each sentence."""
+        """Find the probability of each tag of each word, (words, tags) for each sentence.
+
+        They are those of the tagger alone.
+        """
+        tables = yield from self._tables(scores, lengths)
+        return [table[:length] for table, length in zip(tables, lengths.tolist(), strict=True)]
+
+    def weighed_marginals(
+        self, scores: Array, vectors: Array | None, lengths: Numbers, bias: float
+    ) -> Work[list[Numbers]]:
+        """Find the same by the tagger and the mention scorer together.
+
+        The tags of the words of a region are those of its readings, weighed as `choose` does.
+        """
+        tables = yield from self._tables(scores, lengths)
+        judged = None
+        if self.chooses(bias):
+            judged = yield from self.judged(scores, vectors, lengths, weighing=True)
+        if judged is not None:
+            readings, odds = judged
+            tables = np.array(tables)  # what is fetched may be read-only
+            readings.write_marginals(odds + bias, tables)
+        return [table[:length] for table, length in zip(tables, lengths.tolist(), strict=True)]
+
+    def _tables(self, scores: Array, lengths: Numbers) -> Work[Numbers]:
+        """Find the marginals of the tagger, (batch, words, tags)."""
         mask = self._mask(scores, lengths)
         found, total = self.backend.marginals(self.scheme.grammar, scores, mask, self.weights)
         waiting = self.backend.fetch(found, total)
         yield
-        table, totals = waiting.wait()
+        tables: Numbers
+        tables, totals = waiting.wait()
         _check(totals)
-        return [row[:length] for row, length in zip(table, lengths.tolist(), strict=True)]
+        return tables
 
     def _mask(self, scores: Array, lengths: Numbers) -> Array | None:
         words = scores.shape[1]

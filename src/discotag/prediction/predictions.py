@@ -3,14 +3,48 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
+from math import floor
 from typing import Final
 
-from discotag.mentions import Document
+from discotag.mentions import Document, Mention
 
 SHOWN: Final = 5
 """The number of documents that a notebook shows."""
+
+
+@dataclass(slots=True)
+class LeftOut:
+    """The mentions that were left out because of their scores, so far.
+
+    Attributes:
+        mentions: Their number.
+        highest: The highest of their scores.
+    """
+
+    mentions: int = 0
+    highest: float = 0.0
+
+    def described(self, min_score: float) -> str:
+        """Return a line that says that no mention has the score that was asked for."""
+        number = self.mentions
+        lower = "1 has a lower score" if number == 1 else f"{number:,} have lower scores"
+        # Not rounded up, so that the mention is found with this score.
+        highest = floor(1000 * self.highest) / 1000
+        return (
+            f"no mention has a score of at least {min_score:g}; {lower}, the highest is {highest:g}"
+        )
+
+    def keep(self, mentions: Sequence[Mention], min_score: float) -> Sequence[Mention]:
+        """Return the mentions of at least this score, and count the others."""
+        if min_score <= 0 or not mentions:
+            return mentions
+        low = [each.score or 0.0 for each in mentions if (each.score or 0.0) < min_score]
+        self.mentions += len(low)
+        self.highest = max(self.highest, *low) if low else self.highest
+        return [each for each in mentions if (each.score or 0.0) >= min_score]
 
 
 class Predictions(Iterator[Document]):
@@ -22,9 +56,15 @@ class Predictions(Iterator[Document]):
 
     Args:
         documents: The documents.
+        left_out: Counts the mentions that `min_score` leaves out of them.
+
+    Attributes:
+        left_out: The mentions that `min_score` has left out so far, of documents that were read
+            ahead, too.
     """
 
-    def __init__(self, documents: Iterator[Document]) -> None:
+    def __init__(self, documents: Iterator[Document], left_out: LeftOut | None = None) -> None:
+        self.left_out = left_out or LeftOut()
         self._documents = documents
         self._ahead: deque[Document] = deque()
         self._error: Exception | None = None

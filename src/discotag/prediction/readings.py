@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -96,12 +96,31 @@ class Catalogue:
         return found
 
 
+class Sequences(NamedTuple):
+    """The best tag sequences of some regions.
+
+    Attributes:
+        numbers: (regions,), the numbers of the regions.
+        tags: (regions, k, words), the sequences; padding is negative.
+        chances: (regions, k), their probabilities in the region by the tagger.
+        compared: (regions, k), whether each is compared with the others.
+        tables: (regions, words, tags), the marginals of the tagger in the region.
+    """
+
+    numbers: Indices
+    tags: Indices
+    chances: Numbers
+    compared: npt.NDArray[np.bool_]
+    tables: Numbers
+
+
 @dataclass(frozen=True, eq=False)
 class Readings:
     """The readings of the regions of a batch.
 
     Candidates are the mentions of the readings, region by region. An entry is a candidate in a
-    reading.
+    reading. A sequence is a tag sequence of a region; those with the same mentions are a reading.
+    Sequences that are much less probable than the best one are not compared with it.
 
     Attributes:
         regions: The regions.
@@ -112,6 +131,8 @@ class Readings:
         entry_candidate: (entries,), the candidate of each entry.
         candidate_region: (candidates,), the region of each candidate.
         candidate_mention: (candidates,), its number in the catalogue.
+        sequences: The best sequences of each region, or nothing if nobody asked.
+        sequence_reading: (sequences,), the reading of each of those that are compared.
     """
 
     regions: Regions
@@ -122,6 +143,8 @@ class Readings:
     entry_candidate: Indices
     candidate_region: Indices
     candidate_mention: Indices
+    sequences: Sequence[Sequences]
+    sequence_reading: Indices
 
     @classmethod
     def make(
@@ -131,15 +154,17 @@ class Readings:
         region: Indices,
         sets: Indices,
         chances: Numbers,
+        sequences: Sequence[Sequences] = (),
     ) -> Readings:
-        """Return readings; those of a region with the same mentions are added up.
+        """Return the readings of tag sequences.
 
         Args:
             regions: The regions.
             catalogue: The catalogue.
-            region: The region of each reading, in any order.
+            region: The region of each sequence, in any order.
             sets: The number of the set of its mentions.
             chances: Its probability.
+            sequences: The same and other sequences, if wanted.
         """
         keys, place = np.unique(region * len(catalogue.sets) + sets, return_inverse=True)
         chances = np.bincount(place.ravel(), chances, len(keys))
@@ -163,6 +188,8 @@ class Readings:
             candidate.ravel(),
             candidate_region,
             candidate_mention,
+            sequences,
+            place.ravel(),
         )
 
     @cached_property
@@ -214,21 +241,114 @@ class Readings:
         Args:
             gains: (candidates,), what each candidate adds.
         """
-        sums = np.bincount(self.entry_reading, gains[self.entry_candidate], len(self.region))
-        totals = np.log(self.chances) + sums
-        order = np.lexsort((totals, self.region))
+        order = np.lexsort((self._totals(gains), self.region))
         last = np.append(np.diff(self.region[order]) > 0, True)[: len(order)]
         chosen = np.zeros(len(order), dtype=bool)
         chosen[order[last]] = True
         return self.entry_candidate[chosen[self.entry_reading]]
+
+    def log_weights(self, gains: Numbers) -> Numbers:
+        """Return the logarithm of the probability of each reading with gains, (readings,).
+
+        The probability is proportional to `chance * exp(sum of the gains of its candidates)`; those
+        of the readings of a region add up to 1.
+
+        Args:
+            gains: As in `best`.
+        """
+        totals = self._totals(gains)
+        starts = np.flatnonzero(np.diff(self.region, prepend=-1))
+        sizes = np.diff(np.append(starts, len(totals)))
+        totals -= np.repeat(np.maximum.reduceat(totals, starts), sizes)
+        found: Numbers = totals - np.repeat(np.log(np.add.reduceat(np.exp(totals), starts)), sizes)
+        return found
+
+    def weighed(self, gains: Numbers) -> list[tuple[int, list[tuple[float, frozenset[Mention]]]]]:
+        """Return the sentence of each region, and its readings with their probabilities.
+
+        The best comes first. Sequences that are not compared keep their probabilities, and those
+        that are share the rest in proportion to their weights. The best reading is that of `best`:
+        at least one compared reading has more than its share, and each sequence that is not
+        compared has less than `exp(-5)` times the probability of the best sequence.
+
+        Args:
+            gains: As in `best`.
+        """
+        chances = np.exp(self.log_weights(gains)) * self._compared_chances()[self.region]
+        listed = [
+            {
+                frozenset(options.mentions[index] for index in indices): chance
+                for chance, indices in options.readings
+            }
+            for options, _ in self.options(chances)
+        ]
+        starts = self.regions.starts.tolist()
+        for some in self.sequences:
+            others = ~some.compared & (some.chances > 0)
+            sets = self.catalogue.find(some.tags[others], np.zeros(others.sum(), dtype=bool))
+            numbers = np.repeat(some.numbers, others.sum(1)).tolist()
+            for number, each, chance in zip(numbers, sets, some.chances[others], strict=True):
+                members = (self.catalogue.mentions[one] for one in self.catalogue.sets[each])
+                mentions = frozenset(one.shifted(starts[number]) for one in members)
+                listed[number][mentions] = listed[number].get(mentions, 0.0) + float(chance)
+        return [
+            (row, sorted(((c, m) for m, c in each.items() if c > 0), key=lambda one: -one[0]))
+            for row, each in zip(self.regions.rows.tolist(), listed, strict=True)
+        ]
+
+    def write_marginals(self, gains: Numbers, tables: Numbers) -> None:
+        """Write the probabilities of the tags of the words of regions, by the weighed readings.
+
+        Args:
+            gains: As in `best`.
+            tables: (batch, words, tags); the other words are left as they are.
+        """
+        chances = np.exp(self.log_weights(gains)) * self._compared_chances()[self.region]
+        ends = np.cumsum([each.compared.sum() for each in self.sequences])[:-1]
+        readings = np.split(self.sequence_reading, ends)
+        for some, reading in zip(self.sequences, readings, strict=True):
+            of, place = np.nonzero(some.compared)
+            before = some.chances[of, place]
+            # A reading may have several sequences.
+            sums = np.bincount(reading, before, len(chances))
+            gained = (chances[reading] / sums[reading] - 1) * before
+            sequence, word = np.nonzero(some.tags[of, place] >= 0)
+            tags = some.tags[of[sequence], place[sequence], word]
+            new = some.tables.astype(np.float64)
+            np.add.at(new, (of[sequence], word, tags), gained[sequence])
+            new = new.clip(0)
+            sizes = self.regions.sizes[some.numbers]
+            inside, word = np.nonzero(np.arange(new.shape[1]) < sizes[:, None])
+            numbers = some.numbers[inside]
+            row = new[inside, word]
+            tables[self.regions.rows[numbers], self.regions.starts[numbers] + word] = row / row.sum(
+                1, keepdims=True
+            )
+
+    def _compared_chances(self) -> Numbers:
+        """Return the probability of all sequences of each region that are compared."""
+        found = np.zeros(len(self.regions.rows))
+        for some in self.sequences:
+            found[some.numbers] = (some.chances * some.compared).sum(1)
+        return found
+
+    def _totals(self, gains: Numbers) -> Numbers:
+        sums = np.bincount(self.entry_reading, gains[self.entry_candidate], len(self.region))
+        found: Numbers = np.log(self.chances) + sums
+        return found
 
     def mention(self, candidate: int) -> Mention:
         """Return a candidate, with positions in its sentence."""
         start = int(self.regions.starts[self.candidate_region[candidate]])
         return self.catalogue.mentions[int(self.candidate_mention[candidate])].shifted(start)
 
-    def options(self) -> list[tuple[Options, Indices]]:
-        """Return the readings of each region as objects, with the numbers of its candidates."""
+    def options(self, chances: Numbers | None = None) -> list[tuple[Options, Indices]]:
+        """Return the readings of each region as objects, with the numbers of its candidates.
+
+        Args:
+            chances: (readings,), what takes the place of their probabilities.
+        """
+        chances = self.chances if chances is None else chances
         every = range(len(self.regions.rows) + 1)
         firsts = np.searchsorted(self.candidate_region, every).tolist()
         begins = np.searchsorted(self.region, every).tolist()
@@ -238,10 +358,11 @@ class Readings:
             first, end = firsts[number], firsts[number + 1]
             readings = [
                 (
-                    float(self.chances[each]),
+                    float(chances[each]),
                     (self.entry_candidate[entries[each] : entries[each + 1]] - first).tolist(),
                 )
-                for each in range(begins[number], begins[number + 1])
+                # Of equally good ones, `best` takes the last.
+                for each in reversed(range(begins[number], begins[number + 1]))
             ]
             readings.sort(key=lambda each: -each[0])
             mentions = [self.mention(each) for each in range(first, end)]

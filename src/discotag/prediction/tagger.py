@@ -15,12 +15,18 @@ import numpy.typing as npt
 
 from discotag.errors import DiscotagError, InputError
 from discotag.mentions import Document, Mention, Sentence
-from discotag.model.config import MOST_RECALL, ModelConfig
+from discotag.model.config import MOST_BIAS, ModelConfig
 from discotag.model.tokenizer import EncodedSentences, Indices, WordTokenizer
 from discotag.prediction.batching import plan_batches
-from discotag.prediction.decoding import Decoder, Tagging, best_readings, join_taggings
+from discotag.prediction.decoding import (
+    Analysed,
+    Decoder,
+    Tagging,
+    best_readings,
+    join_taggings,
+)
 from discotag.prediction.pipeline import Work, collection_paused, run_pipeline
-from discotag.prediction.predictions import Predictions
+from discotag.prediction.predictions import LeftOut, Predictions
 from discotag.prediction.regions import Judged
 from discotag.prediction.runtimes import LOOK_AHEAD, Encoded, Runtime, TorchRuntime
 from discotag.prediction.stretches import decode_in_stretches
@@ -46,11 +52,28 @@ class Alternative:
 
     Attributes:
         sentence: The sentence with the mentions of this reading.
-        probability: The probability that its mentions are exactly these.
+        probability: The probability that its mentions are exactly these, by the tagger and the
+            mention scorer together; see `Tagger.alternatives`.
     """
 
     sentence: Sentence
     probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What `Tagger.analyse` finds in a sentence.
+
+    Attributes:
+        sentence: The sentence with the mentions that `Tagger.predict` finds.
+        alternatives: Its readings, as from `Tagger.alternatives`; none if nobody asked.
+        candidates: The probability that each mention is right that is in any of the readings that
+            were compared, calibrated as `Mention.score` is; nothing if nobody asked.
+    """
+
+    sentence: Sentence
+    alternatives: tuple[Alternative, ...]
+    candidates: Mapping[Mention, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +202,7 @@ class Tagger:
         min_score: float = 0.0,
         batch_size: int | None = None,
         probabilities: bool = True,
-        recall: float | None = None,
+        bias: float = 0.0,
     ) -> list[Document]:
         """Return documents with the mentions found in them, which replace existing ones.
 
@@ -191,12 +214,13 @@ class Tagger:
             batch_size: The most sentences of a batch; by default, batches are limited by their
                 number of subwords only.
             probabilities: Whether to compute the probability of each mention as its `score`.
-            recall: As in `predict`.
+            bias: As in `predict`.
         """
-        check_options(batch_size=batch_size, min_score=min_score, recall=recall)
+        check_options(batch_size=batch_size, min_score=min_score, bias=bias)
         portions = [_Portion[list[Mention]](list(documents))]
-        recall = self.config.recall if recall is None else float(recall)
-        found = self._tagged(portions, min_score, batch_size, probabilities, recall)
+        found = self._tagged(
+            portions, min_score, batch_size, probabilities, self._total(bias), LeftOut()
+        )
         return [document for portion in found for document in portion.documents]
 
     def predict(
@@ -206,7 +230,7 @@ class Tagger:
         batch_size: int | None = None,
         progress: bool = False,
         min_score: float = 0.0,
-        recall: float | None = None,
+        bias: float = 0.0,
         skip: int = 0,
     ) -> Predictions:
         """Find mentions lazily: items are read as their documents are asked for.
@@ -220,10 +244,10 @@ class Tagger:
                 number of subwords only.
             progress: Show a progress bar on standard error, if it is a terminal.
             min_score: Leave out mentions with a lower probability.
-            recall: How much to prefer mentions to their absence. With 1, a mention is preferred as
-                if it were e = 2.7 times as probable as the model says: more of them are found, and
-                more of them are wrong; with -1 it is the other way round. By default, the value
-                that was best on the development data of the model.
+            bias: What is added to the log-odds of each mention when readings are compared, besides
+                the model's own `config.bias`. 0 is the model's own setting; above 0, more mentions
+                are found and more of them are wrong; below 0, fewer are found. With 1, a mention is
+                preferred as if its odds were e = 2.7 times as high.
             skip: Leave out the documents of this many items at the beginning, to resume a job. The
                 other documents are exactly the same as without `skip`.
 
@@ -238,24 +262,40 @@ class Tagger:
             InputError: If an argument is out of range, or an item cannot be tagged.
         """
         _check_items(items)
-        check_options(batch_size=batch_size, min_score=min_score, recall=recall)
+        check_options(batch_size=batch_size, min_score=min_score, bias=bias)
         _check_whole("skip", skip, least=0)
         portions = self._portions(items, skip)
-        recall = self.config.recall if recall is None else float(recall)
-        tagged = self._tagged(portions, float(min_score), batch_size, True, recall)
+        left_out = LeftOut()
+        tagged = self._tagged(
+            portions, float(min_score), batch_size, True, self._total(bias), left_out
+        )
         found = (document for portion in tagged for document in portion.wanted)
-        return Predictions(_shown(found, items, skip) if progress else found)
+        return Predictions(_shown(found, items, skip) if progress else found, left_out)
 
     def alternatives(
-        self, items: Iterable[Item], *, k: int = 5, batch_size: int | None = None
+        self,
+        items: Iterable[Item],
+        *,
+        k: int = 5,
+        batch_size: int | None = None,
+        bias: float = 0.0,
     ) -> Iterator[tuple[tuple[Alternative, ...], ...]]:
         """Find the k most probable readings of each sentence, lazily.
 
+        With a mention scorer or a bias, the readings that `predict` compares in a region, a part of
+        a sentence outside of which there are almost certainly no mentions, share their probability
+        in proportion to the tagger's, times `exp(log-odds + bias)` for each of their mentions, with
+        the mention scorer's log-odds. The others keep the tagger's probability. A reading of the
+        sentence has the product over its regions. The first one has the mentions that `predict`
+        finds. Without scorer and bias, the probabilities are exactly those of the tagger.
+
         Args:
             items: As in `predict`.
-            k: The most readings of a sentence. With semantic naming, they are those of the 2k best
-                tag sequences, so a reading with many namings may be missed.
+            k: The most readings of a sentence. With a mention scorer or a bias, up to eight of each
+                region are listed. With semantic naming, they are those of twice as many tag
+                sequences, so a reading with many namings may be missed.
             batch_size: As in `predict`.
+            bias: As in `predict`.
 
         Returns:
             For each item and each of its sentences, the alternatives, the most probable first. The
@@ -266,30 +306,97 @@ class Tagger:
         """
         _check_items(items)
         _check_whole("k", k, least=1)
-        _check_whole("batch_size", batch_size, least=1)
-        return self._alternatives(items, k, batch_size)
+        check_options(batch_size=batch_size, min_score=0, bias=bias)
+        found = self._analysed(self._portions(items, 0), batch_size, bias, k, candidates=False)
+        return (
+            tuple(next(waiting).alternatives for _ in document.sentences)
+            for documents, analyses in found
+            for waiting in [iter(analyses)]
+            for document in documents
+        )
 
-    def _alternatives(
-        self, items: Iterable[Item], k: int, batch_size: int | None
-    ) -> Iterator[tuple[tuple[Alternative, ...], ...]]:
-        def work(decoder: Decoder, encoded: Encoded, lengths: Numbers) -> Work[list[list[Tagging]]]:
-            return (yield from decoder.taggings(encoded.scores, lengths, k))
+    def analyse(
+        self,
+        sentences: Sequence[Sentence],
+        *,
+        bias: float = 0.0,
+        alternatives: int = 0,
+        candidates: bool = False,
+        batch_size: int | None = None,
+    ) -> list[Analysis]:
+        """Return the mentions of sentences and more about them; each sentence is encoded once.
 
-        most = self.decoder().sequences(k)
-        joining: _Joining[list[Tagging]] = _Joining(most, lambda parts: join_taggings(parts, most))
+        Args:
+            sentences: The sentences; their own mentions are replaced.
+            bias: As in `predict`.
+            alternatives: The most readings of a sentence, as in `alternatives`; 0: none.
+            candidates: Whether to return the probabilities of candidates.
+            batch_size: As in `predict`.
+
+        Raises:
+            InputError: If an argument is out of range.
+        """
+        _check_whole("alternatives", alternatives, least=0)
+        check_options(batch_size=batch_size, min_score=0, bias=bias)
+        portion = _Portion[Analysed]([Document((each,)) for each in sentences])
+        found = self._analysed([portion], batch_size, bias, alternatives, candidates=candidates)
+        return [each for (_, analyses) in found for each in analyses]
+
+    def _analysed(
+        self,
+        portions: Iterable[_Portion[Analysed]],
+        batch_size: int | None,
+        bias: float,
+        k: int,
+        *,
+        candidates: bool,
+    ) -> Iterator[tuple[list[Document], list[Analysis]]]:
+        """Yield the documents of portions, and what is found in each of their sentences."""
+        total = self._total(bias)
+        decoder = self.decoder()
+        chooses = decoder.chooses(total)
+        most = k if chooses else decoder.sequences(k)
+
+        def work(decoder: Decoder, encoded: Encoded, lengths: Numbers) -> Work[list[Analysed]]:
+            return (
+                yield from decoder.analyse(*encoded, lengths, total, k=k, candidates=candidates)
+            )
+
+        def join(stretches: list[tuple[int, Analysed]]) -> Analysed:
+            return Analysed(
+                _join_mentions([(start, each.mentions) for start, each in stretches]),
+                join_taggings([(start, each.taggings) for start, each in stretches], most)
+                if k
+                else [],
+                {
+                    mention.shifted(start): chance
+                    for start, each in stretches
+                    for mention, chance in each.candidates.items()
+                },
+            )
+
+        joining = _Joining(0 if chooses else max(1, most), join)
         # Smaller batches, because k values of each state and word are kept.
-        smaller = max(1, self.runtime.batch // k)
-        portions = self._portions(items, 0)
-        for portion in self._over(portions, work, batch_size, batch=smaller, joining=joining):
-            readings = (best_readings(each or [], k) for each in portion.found)
-            for document in portion.documents:
-                yield tuple(
-                    tuple(
-                        Alternative(sentence.with_mentions(mentions), probability)
-                        for probability, mentions in next(readings) or [(1.0, [])]
+        batch = self.runtime.batch if chooses or not k else max(1, self.runtime.batch // k)
+        for portion in self._over(portions, work, batch_size, batch=batch, joining=joining):
+            sentences = (each for document in portion.documents for each in document.sentences)
+            empty = Analysed([], [Tagging(0.0, 0.0, frozenset())] if k else [], {})
+            yield (
+                portion.documents,
+                [
+                    Analysis(
+                        sentence.with_mentions(found.mentions),
+                        tuple(
+                            Alternative(sentence.with_mentions(mentions), probability)
+                            for probability, mentions in best_readings(found.taggings, k)
+                        ),
+                        found.candidates,
                     )
-                    for sentence in document.sentences
-                )
+                    for sentence, found in zip(
+                        sentences, (each or empty for each in portion.found), strict=True
+                    )
+                ],
+            )
 
     def scores(self, sentences: Sequence[Sentence], batch_size: int | None = None) -> list[Numbers]:
         """Return the scores of each sentence, (words, tags), in the order of `scheme.tags`.
@@ -306,12 +413,29 @@ class Tagger:
         return self._tables(sentences, work, batch_size)
 
     def marginals(
-        self, sentences: Sequence[Sentence], batch_size: int | None = None
+        self,
+        sentences: Sequence[Sentence],
+        batch_size: int | None = None,
+        *,
+        bias: float = 0.0,
+        plain: bool = False,
     ) -> list[Numbers]:
-        """Return the probabilities of the tags of each word, (words, tags) for each sentence."""
+        """Return the probabilities of the tags of each word, (words, tags) for each sentence.
+
+        Args:
+            sentences: The sentences.
+            batch_size: As in `predict`.
+            bias: As in `predict`.
+            plain: Whether to return the probabilities of the tagger alone. By default, those of
+                readings are as in `alternatives`.
+        """
+        check_options(batch_size=batch_size, min_score=0, bias=bias)
+        total = self._total(bias)
 
         def work(decoder: Decoder, encoded: Encoded, lengths: Numbers) -> Work[list[Numbers]]:
-            return (yield from decoder.marginals(encoded.scores, lengths))
+            if plain:
+                return (yield from decoder.marginals(encoded.scores, lengths))
+            return (yield from decoder.weighed_marginals(*encoded, lengths, total))
 
         return self._tables(sentences, work, batch_size)
 
@@ -345,6 +469,10 @@ class Tagger:
             runtime.score_mentions if self.config.mention_scorer else None,
             self.config.calibration,
         )
+
+    def _total(self, bias: float) -> float:
+        """Return a bias with that of the model added."""
+        return self.config.bias + float(bias)
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Write the model to a folder, from which `load` can load it.
@@ -383,24 +511,26 @@ class Tagger:
         min_score: float,
         batch_size: int | None,
         probabilities: bool,
-        recall: float,
+        bias: float,
+        left_out: LeftOut,
     ) -> Iterator[_Portion[list[Mention]]]:
         """Yield portions whose documents have the mentions found in them."""
 
         def work(decoder: Decoder, encoded: Encoded, lengths: Numbers) -> Work[list[list[Mention]]]:
             found = yield from decoder.find(
-                *encoded, lengths, recall=recall, probabilities=probabilities
+                *encoded, lengths, bias=bias, probabilities=probabilities
             )
             return [found.get(row, []) for row in range(len(lengths))]
 
         # Only `Decoder.best` needs the best tag sequence.
-        joining = _Joining(0 if self.decoder().chooses(recall) else 1, _join_mentions)
+        joining = _Joining(0 if self.decoder().chooses(bias) else 1, _join_mentions)
         for portion in self._over(portions, work, batch_size, joining=joining):
-            mentions = iter(portion.found)
+            mentions = (each or [] for each in portion.found)
             with collection_paused():
                 portion.documents = [
                     _rebuilt(
-                        document, [_kept(next(mentions), min_score) for _ in document.sentences]
+                        document,
+                        [left_out.keep(next(mentions), min_score) for _ in document.sentences],
                     )
                     for document in portion.documents
                 ]
@@ -576,12 +706,6 @@ def _join_mentions(stretches: list[tuple[int, list[Mention]]]) -> list[Mention]:
     return [mention.shifted(start) for start, mentions in stretches for mention in mentions]
 
 
-def _kept(mentions: list[Mention] | None, min_score: float) -> list[Mention]:
-    if not mentions or min_score <= 0:
-        return mentions or []
-    return [mention for mention in mentions if (mention.score or 0) >= min_score]
-
-
 def _rebuilt(document: Document, mentions: Sequence[Sequence[Mention]]) -> Document:
     """Return a document with these mentions of each sentence in place of its own."""
     if not any(mentions) and not any(each.mentions for each in document.sentences):
@@ -589,16 +713,14 @@ def _rebuilt(document: Document, mentions: Sequence[Sequence[Mention]]) -> Docum
     return document.with_mentions(mentions)
 
 
-def check_options(*, batch_size: int | None, min_score: float, recall: float | None) -> None:
+def check_options(*, batch_size: int | None, min_score: float, bias: float) -> None:
     """Raise `InputError` if an option of `Tagger.predict` is out of range."""
     _check_whole("batch_size", batch_size, least=1)
     if not isinstance(min_score, Real) or not 0 <= min_score <= 1:
         raise InputError(f"min_score must be between 0 and 1, got {min_score!r}")
-    if recall is None:
-        return
-    number = isinstance(recall, Real) and not isinstance(recall, bool)
-    if not number or not -MOST_RECALL <= recall <= MOST_RECALL:
-        raise InputError(f"recall must be between {-MOST_RECALL} and {MOST_RECALL}, got {recall!r}")
+    number = isinstance(bias, Real) and not isinstance(bias, bool)
+    if not number or not -MOST_BIAS <= bias <= MOST_BIAS:
+        raise InputError(f"bias must be between {-MOST_BIAS} and {MOST_BIAS}, got {bias!r}")
 
 
 def _check_items(items: object) -> None:

@@ -34,7 +34,7 @@ class TagBatches:
         runtime: As in `discotag.load`.
         device: As in `discotag.load`.
         min_score: As in `Tagger.predict`.
-        recall: As in `Tagger.predict`.
+        bias: As in `Tagger.predict`.
         batch_size: As in `Tagger.predict`.
         splitter: Splits texts into sentences and words.
 
@@ -57,18 +57,18 @@ class TagBatches:
         runtime: str | None = None,
         device: str | None = None,
         min_score: float = 0.0,
-        recall: float | None = None,
+        bias: float = 0.0,
         batch_size: int | None = None,
         splitter: Splitter | None = None,
     ) -> None:
-        check_options(batch_size=batch_size, min_score=min_score, recall=recall)
+        check_options(batch_size=batch_size, min_score=min_score, bias=bias)
         self.text_column = text_column
         self.mentions_column = mentions_column
         self._model = (None if model is None else str(model), runtime, device, splitter)
         self._options: dict[str, Any] = {
             "batch_size": batch_size,
             "min_score": min_score,
-            "recall": recall,
+            "bias": bias,
         }
 
     def __call__(self, batch: Any) -> Any:

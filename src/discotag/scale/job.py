@@ -117,6 +117,8 @@ class Manifest:
         errors: The name of the file with what was left out; None if nothing was.
         parts: The parts, in the order of the input.
         settings: The settings of the job.
+        left_out: The number of mentions that were left out because of their scores.
+        highest_left_out: The highest of their scores.
     """
 
     format: Format
@@ -127,6 +129,8 @@ class Manifest:
     errors: str | None
     parts: tuple[Part, ...]
     settings: Mapping[str, Any]
+    left_out: int = 0
+    highest_left_out: float = 0.0
 
 
 def run_job(
@@ -141,7 +145,7 @@ def run_job(
     runtime: str | None = None,
     device: str | None = None,
     min_score: float = 0.0,
-    recall: float | None = None,
+    bias: float = 0.0,
     batch_size: int | None = None,
     splitter: Splitter | None = None,
     kind: Kind | None = None,
@@ -174,7 +178,7 @@ def run_job(
         runtime: As in `discotag.load`.
         device: `cpu` or `cuda`; by default, `cuda` for PyTorch models if there are GPUs.
         min_score: As in `Tagger.predict`.
-        recall: As in `Tagger.predict`.
+        bias: As in `Tagger.predict`.
         batch_size: As in `Tagger.predict`.
         splitter: Splits texts into sentences and words.
         kind: What the input is, `parquet` or `jsonl`; by default this is found from the files.
@@ -226,7 +230,7 @@ def run_job(
             runtime=runtime,
             device=device,
             min_score=min_score,
-            recall=recall,
+            bias=bias,
             batch_size=batch_size,
             splitter=splitter or Splitter(),
             skip_bad=skip_bad,
@@ -348,7 +352,7 @@ class _Job:
         runtime: str | None,
         device: str | None,
         min_score: float,
-        recall: float | None,
+        bias: float,
         batch_size: int | None,
         splitter: Splitter,
         skip_bad: bool,
@@ -359,7 +363,7 @@ class _Job:
         from discotag.prediction.loading import choose_runtime
         from discotag.prediction.tagger import check_options
 
-        check_options(batch_size=batch_size, min_score=min_score, recall=recall)
+        check_options(batch_size=batch_size, min_score=min_score, bias=bias)
         form = _checked_format(format, sources[0].kind)
         place = find_model(model)
         chosen = choose_runtime(place, runtime, device).runtime
@@ -374,7 +378,7 @@ class _Job:
             device=_checked_device(device, chosen, engine),
             splitter=splitter,
             min_score=min_score,
-            recall=recall,
+            bias=bias,
             batch_size=batch_size,
             skip_bad=skip_bad,
         )
@@ -389,7 +393,7 @@ class _Job:
             "device": work.device,
             "--format": form,
             "--min-score": min_score,
-            "--recall": recall,
+            "--bias": bias,
             "--batch-size": batch_size,
             "--sentences": splitter.sentences,
             "--words": splitter.words,
@@ -511,6 +515,8 @@ class _Job:
             errors=ALL_ERRORS if flaws else None,
             parts=tuple(parts),
             settings=self.settings,
+            left_out=sum(receipt.left_out for receipt in receipts),
+            highest_left_out=max((receipt.highest_left_out for receipt in receipts), default=0.0),
         )
         self.folder.write(MANIFEST, f"{json.dumps(asdict(manifest), indent=1)}\n".encode())
         return manifest

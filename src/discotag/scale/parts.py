@@ -46,6 +46,8 @@ class Receipt:
         bytes: The size of the part.
         sha256: The digest of its content.
         warnings: What the tagger warned of.
+        left_out: The number of mentions that were left out because of their scores.
+        highest_left_out: The highest of their scores.
     """
 
     job: str
@@ -58,6 +60,8 @@ class Receipt:
     bytes: int
     sha256: str
     warnings: tuple[str, ...] = ()
+    left_out: int = 0
+    highest_left_out: float = 0.0
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Receipt:

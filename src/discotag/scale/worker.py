@@ -35,6 +35,7 @@ from discotag.scale.storage import StorageError, folder_at
 from discotag.words import Splitter
 
 if TYPE_CHECKING:
+    from discotag.prediction.predictions import LeftOut
     from discotag.prediction.tagger import Tagger
 
 RETRIES: Final = 3
@@ -62,7 +63,7 @@ class Work:
         device: `cpu` or `cuda`.
         splitter: Splits texts into sentences and words.
         min_score: As in `Tagger.predict`.
-        recall: As in `Tagger.predict`.
+        bias: As in `Tagger.predict`.
         batch_size: As in `Tagger.predict`.
         skip_bad: Whether to leave out what cannot be read.
         job: The id of the job. Receipts of other jobs in the same folder do not count.
@@ -78,7 +79,7 @@ class Work:
     device: str
     splitter: Splitter
     min_score: float = 0.0
-    recall: float | None = None
+    bias: float = 0.0
     batch_size: int | None = None
     skip_bad: bool = False
     job: str = ""
@@ -153,7 +154,8 @@ class Worker:
             self._folder.writing(part_name(number, self._work.format)) as stream,
         ):
             writer: LinesWriter | ParquetWriter | None = None
-            for portion in self._tagged(tagger, reading):
+            left_out, portions = self._tagged(tagger, reading)
+            for portion in portions:
                 writer = writer or self._writer(stream, reading)
                 writer.write(portion)
                 for document in portion.documents:
@@ -175,12 +177,14 @@ class Worker:
             size,
             digest,
             tuple(warned[:MOST_WARNINGS]),
+            left_out.mentions,
+            left_out.highest,
         )
         self._folder.write(receipt_name(number), json.dumps(receipt.to_dict()).encode())
         return receipt
 
-    def _tagged(self, tagger: Tagger, reading: BlockReading) -> Iterator[Portion]:
-        """Yield portions whose documents have the mentions found in them."""
+    def _tagged(self, tagger: Tagger, reading: BlockReading) -> tuple[LeftOut, Iterator[Portion]]:
+        """Return portions whose documents have the mentions found in them, and what is left out."""
         waiting: deque[Portion] = deque()
 
         def documents() -> Iterator[Document]:
@@ -191,12 +195,16 @@ class Worker:
 
         work = self._work
         found = tagger.predict(
-            documents(), batch_size=work.batch_size, min_score=work.min_score, recall=work.recall
+            documents(), batch_size=work.batch_size, min_score=work.min_score, bias=work.bias
         )
-        for first in found:
-            portion = waiting.popleft()
-            rest = islice(found, len(portion.documents) - 1)
-            yield Portion([first, *rest], portion.rows)
+
+        def portions() -> Iterator[Portion]:
+            for first in found:
+                portion = waiting.popleft()
+                rest = islice(found, len(portion.documents) - 1)
+                yield Portion([first, *rest], portion.rows)
+
+        return found.left_out, portions()
 
     def _writer(self, stream: IO[bytes], reading: BlockReading) -> LinesWriter | ParquetWriter:
         if self._work.format == "jsonl":

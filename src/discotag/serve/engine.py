@@ -5,10 +5,10 @@ its input does, so that it does not outlive the service. A message is its length
 followed by JSON:
 
 - first `{"models": [[name, folder, runtime, device], ...]}`; answered by `{}` when all are loaded;
-- then `{"task": [model, kind, value], "sentences": [[word, ...], ...]}`, answered by
-  `{"found": [...]}` with an item for each sentence. Of the kind `mentions`, the value is the
-  `recall`, and an item is a list of `[label, fragments, score]`. Of the kind `alternatives`, the
-  value is k, and an item is a list of `[probability, [[label, fragments, null], ...]]`.
+- then `{"task": [model, bias, alternatives], "sentences": [[word, ...], ...]}`, answered by
+  `{"found": [...]}` with an item for each sentence: its mentions, `[[label, fragments, score],
+  ...]`. If alternatives, their number, is not 0, an item is `[mentions, readings]`, where readings
+  are `[[probability, [[label, fragments, null], ...]], ...]`.
 
 What cannot be done is answered by `{"error": message}`.
 """
@@ -77,18 +77,20 @@ def _answer(message: dict[str, Any], taggers: dict[str, Tagger]) -> dict[str, An
     if "models" in message:
         taggers.update(_load(message["models"]))
         return {}
-    model, kind, value = message["task"]
-    documents = [
-        Document.unchecked((Sentence.unchecked(tuple(words), None, None, 0),), None)
-        for words in message["sentences"]
-    ]
-    if kind == "mentions":
-        tagged = taggers[model].tag_batch(documents, recall=value)
+    model, bias, alternatives = message["task"]
+    sentences = [Sentence.unchecked(tuple(words), None, None, 0) for words in message["sentences"]]
+    if not alternatives:
+        documents = [Document.unchecked((each,), None) for each in sentences]
+        tagged = taggers[model].tag_batch(documents, bias=bias)
         return {"found": [_plain(each.sentences[0].mentions) for each in tagged]}
+    analysed = taggers[model].analyse(sentences, bias=bias, alternatives=alternatives)
     return {
         "found": [
-            [(each.probability, _plain(each.sentence.mentions)) for each in alternatives]
-            for (alternatives,) in taggers[model].alternatives(documents, k=value)
+            (
+                _plain(each.sentence.mentions),
+                [(one.probability, _plain(one.sentence.mentions)) for one in each.alternatives],
+            )
+            for each in analysed
         ]
     }
 

@@ -58,18 +58,15 @@ class Service:
                 size = check_size(request, limits)
                 documents = await aside(size, make_documents, request, self.splitter, limits)
                 words = [each.words for document in documents for each in document.sentences]
-                found = await self.scheduler.tag(
-                    Task(model.name, "mentions", request.recall), words
-                )
-                readings = None
-                if alternatives:
-                    readings = await self.scheduler.tag(
-                        Task(model.name, "alternatives", alternatives), words
-                    )
+                task = Task(model.name, request.bias, alternatives)
+                found = await self.scheduler.tag(task, words)
         except TimeoutError:
             raise ServiceError(
                 504, "too_late", f"the texts were not tagged within {limits.seconds:g} seconds"
             ) from None
+        readings = None
+        if alternatives:
+            found, readings = [each for each, _ in found], [each for _, each in found]
         self.metrics.count_words(sum(map(len, words)))
         filled = await aside(size, fill, documents, found, request.min_score)
         labels = Counter(

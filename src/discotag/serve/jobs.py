@@ -14,13 +14,13 @@ class Task(NamedTuple):
 
     Attributes:
         model: The name of the model.
-        kind: `mentions` or `alternatives`.
-        value: The `recall` or the k.
+        bias: As in `Tagger.predict`.
+        alternatives: The most readings of a sentence to find besides its mentions; 0: none.
     """
 
     model: str
-    kind: str
-    value: float | None
+    bias: float = 0.0
+    alternatives: int = 0
 
 
 class Slice(NamedTuple):

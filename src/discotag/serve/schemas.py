@@ -17,7 +17,7 @@ from pydantic import (
 
 from discotag.corpora import FORMATS
 from discotag.corpora.tables import TABLES
-from discotag.model.config import MOST_RECALL
+from discotag.model.config import MOST_BIAS
 from discotag.serve.errors import ServiceError, shown
 from discotag.serve.protection import invalid
 
@@ -67,12 +67,12 @@ class PredictRequest(BaseModel):
     min_score: float = Field(
         0.0, ge=0, le=1, description="Leave out mentions of a lower probability."
     )
-    recall: float | None = Field(
-        None,
-        ge=-MOST_RECALL,
-        le=MOST_RECALL,
-        description="How much to prefer mentions to their absence: 1 finds more of them and makes "
-        "more mistakes, -1 fewer. By default, the best for the model's development data.",
+    bias: float = Field(
+        0.0,
+        ge=-MOST_BIAS,
+        le=MOST_BIAS,
+        description="What is added to the log-odds of each mention: above 0 finds more mentions "
+        "and makes more mistakes, below 0 finds fewer; 0 is the model's own setting.",
     )
     alternatives: int = Field(
         0,

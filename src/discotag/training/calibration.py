@@ -1,4 +1,4 @@
-"""What is set on development data after training: calibration, and precision against recall."""
+"""What is set on development data after training: calibration, and the bias of the model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from discotag.evaluation import score
 from discotag.mentions import Document, Mention, Sentence
-from discotag.model.calibration import fit_calibration
+from discotag.model.calibration import Calibration, fit_calibration
 from discotag.model.config import ModelConfig
 from discotag.model.network import Network
 from discotag.prediction.regions import Judged, Options
@@ -18,60 +18,103 @@ from discotag.training.epochs import merit_of
 from discotag.training.evaluation import make_tagger, to_dict
 from discotag.training.processes import divide
 
-RECALLS: Final = (0.0, -0.5, 0.5, -1.0, 1.0, -1.5, 1.5)
-"""The values of `recall` that are tried, the ones to prefer first."""
+BIASES: Final = (0.0, -0.5, 0.5, -1.0, 1.0, -1.5, 1.5)
+"""The values of `bias` that are tried, the ones to prefer first."""
 
 
 def calibrated(network: Network, dev: Sequence[Sentence], *, bf16: bool = False) -> ModelConfig:
-    """Return the configuration of a network with a calibration and `recall` for its weights.
+    """Return the configuration of a network with a calibration and `bias` for its weights.
 
-    Without a mention scorer, `recall` stays 0, so that the best tag sequence is taken.
+    Without a mention scorer, `bias` stays 0, so that the best tag sequence is taken.
 
     Args:
         network: The trained network.
         dev: The sentences to set them on.
         bf16: Whether the network computes in bf16.
     """
-    config = replace(network.config, recall=0.0, calibration=None)
+    config = replace(network.config, bias=0.0, calibration=None)
     tagger = make_tagger(network, bf16=bf16)
     tagger.config = config
-    chances, odds, right = list[float](), list[float](), list[bool]()
     if network.scorer is None:
         documents = divide([Document((Sentence(each.words),)) for each in dev], tagger.tag_batch)
-        for sentence, document in zip(dev, documents, strict=True):
-            for mention in document.sentences[0].mentions:
-                chances.append(mention.score or 0.0)
-                right.append(mention in sentence.mentions)
-    else:
-        judged = divide(dev, tagger.options)
-        config = replace(config, recall=best_recall(dev, judged))
-        for sentence, regions in zip(dev, judged, strict=True):
-            for options, own in regions:
-                chances += options.probabilities()
-                odds += own
-                right += [mention in sentence.mentions for mention in options.mentions]
-    if not any(right):  # nothing to learn from
-        return config
-    found = fit_calibration(
-        np.array(chances), np.array(right), None if network.scorer is None else np.array(odds)
+        found = [document.sentences[0].mentions for document in documents]
+        return replace(config, calibration=calibration_of_found(dev, found))
+    judged = divide(dev, tagger.options)
+    return replace(
+        config, bias=best_bias(dev, judged), calibration=calibration_of_candidates(dev, judged)
     )
-    return replace(config, calibration=found)
 
 
-def best_recall(dev: Sequence[Sentence], judged: Sequence[Judged]) -> float:
-    """Return the value of `recall` whose mentions are best on development data."""
+def calibration_of_found(
+    dev: Sequence[Sentence], found: Sequence[Sequence[Mention]]
+) -> Calibration | None:
+    """Return a calibration of the scores of mentions; None if none is right.
 
-    def merit(recall: float) -> float:
+    Args:
+        dev: Sentences with gold mentions.
+        found: The mentions that a model without mention scorer and calibration finds in each.
+    """
+    pairs = [
+        (mention, sentence)
+        for sentence, mentions in zip(dev, found, strict=True)
+        for mention in mentions
+    ]
+    chances = [mention.score or 0.0 for mention, _ in pairs]
+    return _fitted(pairs, chances, None)
+
+
+def calibration_of_candidates(
+    dev: Sequence[Sentence], judged: Sequence[Judged]
+) -> Calibration | None:
+    """Return a calibration of the scores of candidates; None if none is right.
+
+    Args:
+        dev: Sentences with gold mentions.
+        judged: What `Tagger.options` returns for each.
+    """
+    regions = [
+        (options, own, sentence)
+        for sentence, each in zip(dev, judged, strict=True)
+        for options, own in each
+    ]
+    return _fitted(
+        [(mention, sentence) for options, _, sentence in regions for mention in options.mentions],
+        [chance for options, _, _ in regions for chance in options.probabilities()],
+        [value for _, own, _ in regions for value in own],
+    )
+
+
+def best_bias(dev: Sequence[Sentence], judged: Sequence[Judged]) -> float:
+    """Return the value of `bias` whose mentions are best on development data."""
+
+    def merit(bias: float) -> float:
         found = [
-            frozenset(each for options, own in regions for each in chosen(options, own, recall))
+            frozenset(each for options, own in regions for each in chosen(options, own, bias))
             for regions in judged
         ]
         return merit_of(to_dict(score(dev, found)))
 
-    return max(RECALLS, key=merit)
+    return max(BIASES, key=merit)
 
 
-def chosen(options: Options, odds: Sequence[float], recall: float) -> list[Mention]:
+def chosen(options: Options, odds: Sequence[float], bias: float) -> list[Mention]:
     """Return the mentions of the best reading of a region."""
-    best = options.best([value + recall for value in odds])
+    best = options.best([value + bias for value in odds])
     return [options.mentions[index] for index in best]
+
+
+def _fitted(
+    mentions: Sequence[tuple[Mention, Sentence]],
+    chances: Sequence[float],
+    odds: Sequence[float] | None,
+) -> Calibration | None:
+    """Return a calibration of mentions, each given with the gold sentence that it is in."""
+    right = np.array([mention in sentence.mentions for mention, sentence in mentions], dtype=bool)
+    if not right.any():  # nothing to learn from
+        return None
+    return fit_calibration(
+        np.array(chances),
+        None if odds is None else np.array(odds),
+        np.array([mention.discontinuous for mention, _ in mentions], dtype=bool),
+        right,
+    )

@@ -149,7 +149,7 @@ def _train_seed(
         logs=out / LOGS / folder.name,
         listener=listener,
     )
-    # Not the figures of the epoch: `recall` was set afterwards.
+    # Not the figures of the epoch: `bias` was set afterwards.
     dev, test = (
         None if each is None else to_dict(evaluate(network, each, bf16=uses_bf16(settings)))
         for each in (data.dev, data.test)

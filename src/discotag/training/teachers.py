@@ -49,7 +49,9 @@ def teach(
                 f"{model}: a teacher must have the scheme of the student, {scheme}, but has "
                 f"{tagger.scheme}"
             )
-        for total, table in zip(sums, divide(sentences, tagger.marginals), strict=True):
+        for total, table in zip(
+            sums, divide(sentences, partial(tagger.marginals, plain=True)), strict=True
+        ):
             total += table
         if mentions:
             found = divide(sentences, partial(_mentions, tagger))
@@ -71,7 +73,10 @@ def _mentions(tagger: Tagger, sentences: Sequence[Sentence]) -> list[dict[Mentio
     for regions in tagger.options(sentences):
         chances: dict[Mention, float] = {}
         for options, odds in regions:
-            values = calibration.probability(np.array(options.probabilities()), np.array(odds))
+            discontinuous = np.array([each.discontinuous for each in options.mentions], dtype=bool)
+            values = calibration.probability(
+                np.array(options.probabilities()), np.array(odds), discontinuous
+            )
             chances.update(zip(options.mentions, values.tolist(), strict=True))
         found.append(chances)
     return found

@@ -164,7 +164,7 @@ def test_long_documents_need_more_mistakes():
 
 def test_a_model_that_fails_does_not_stop_the_work(project):
     class Broken:
-        def tag_batch(self, documents):
+        def analyse(self, sentences, **options):
             raise error
 
     error = DiscotagError("no memory left")

@@ -9,12 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-import numpy as np
-
-from discotag.mentions import Document, Mention, Sentence
+from discotag.mentions import Document, Mention
 
 if TYPE_CHECKING:
-    from discotag.prediction.regions import Judged
     from discotag.prediction.tagger import Tagger
 
 EFFORT: Final = 20
@@ -40,33 +37,25 @@ def propose(tagger: Tagger, documents: Sequence[Document]) -> list[Proposed]:
     A mention that is shown is wrong, and a candidate that is not shown is missing, with the
     probability that the model gives to that.
     """
-    tagged = tagger.tag_batch(documents)
-    judged = iter(tagger.options([each for document in documents for each in document.sentences]))
+    sentences = [each for document in documents for each in document.sentences]
+    analysed = iter(tagger.analyse(sentences, candidates=True))
     found = []
-    for document, result in zip(documents, tagged, strict=True):
+    for document in documents:
         mistakes = 0.0
-        for sentence, own in zip(document.sentences, result.sentences, strict=True):
-            chances = _chances(tagger, own, next(judged))
-            shown = set(sentence.mentions or own.mentions)
+        listed = []
+        for sentence in document.sentences:
+            analysis = next(analysed)
+            own = analysis.sentence.mentions
+            # The scores that the annotator sees come last, so that they count.
+            chances = {**analysis.candidates, **{each: each.score or 0.0 for each in own}}
+            shown = set(sentence.mentions or own)
             mistakes += sum(1 - chances.get(mention, 0.0) for mention in shown)
             mistakes += sum(chance for mention, chance in chances.items() if mention not in shown)
-        mentions = tuple(sentence.mentions for sentence in result.sentences)
-        found.append(Proposed(mentions, mistakes))
+            listed.append(own)
+        found.append(Proposed(tuple(listed), mistakes))
     return found
 
 
 def usefulness(mistakes: float, words: int) -> float:
     """Return the expected number of mistakes per word of reading effort."""
     return mistakes / (words + EFFORT)
-
-
-def _chances(tagger: Tagger, sentence: Sentence, judged: Judged) -> dict[Mention, float]:
-    """Return the probability of each candidate of a sentence."""
-    chances: dict[Mention, float] = {}
-    for options, odds in judged:
-        values = np.array(options.probabilities())
-        if tagger.config.calibration is not None and len(values):
-            values = tagger.config.calibration.probability(values, np.array(odds))
-        chances |= zip(options.mentions, map(float, values), strict=True)
-    # The scores that the annotator sees come last, so that they count.
-    return chances | {mention: mention.score or 0.0 for mention in sentence.mentions}

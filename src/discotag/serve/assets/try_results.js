@@ -68,7 +68,7 @@ export function drawTable(mentions) {
 export function explainReadings() {
   return [
     "Below each sentence are its most probable readings: the sets of mentions that may be in it. " +
-      "The mentions found are chosen one by one, so they may differ from the first reading. ",
+      "The first one has the mentions found, those with low scores included. ",
     element("b", "sign", "+"),
     " marks a mention that is not among those found.",
   ];
