@@ -77,11 +77,61 @@ SILENT = (
 
 SILENT_SHARE = 0.38
 
+FINDINGS_SHARE = 0.22
+"""The share of notes that are lists of findings, each present or absent."""
+
+OTHERS_SHARE = 0.12
+"""The share of notes about other people and about the patient."""
+
+SIGNS = (
+    (" (+)", " (-)"), (" +", " -"), ("+", "-"), (": yes", ": no"), (" yes", " no"), (" y", " n"),
+    (": present", ": absent"), (" pos", " neg"), (": pos", ": neg"), (" (yes)", " (no)"),
+    (" (present)", " (absent)"), (": moderate", ": none"), (" (mild)", " (none)"), (": 2", ": 0"),
+    (" 1", " 0"), (" G2", " G0"), (" gr 1", " gr 0"), ("? yes", "? no"), (" [x]", " [ ]"),
+    (": positive", ": negative"), (" ++", " 0"), (": severe", ": nil"), (" noted", " not noted"),
+)  # fmt: skip
+"""What is behind a finding that is present, and behind one that is not."""
+
+SIGNS_BEFORE = (("+", "-"), ("(+) ", "(-) "), ("has ", "no "), ("+ ", "- "), ("yes: ", "no: "))
+"""The same, before it."""
+
+HEADINGS = (
+    "|||DRUG day 3: |Since DRUG: |ROS on DRUG: |On DRUG, |Review of systems: |Toxicity, cycle 2: |"
+    "Checklist after DRUG: |Day 9, DRUG: |Exam on DRUG: |Post vaccine: |Side effects of DRUG: "
+).split("|")
+ENDINGS = "||||| on DRUG| after DRUG| (DRUG)| since DRUG was added|, DRUG day 6".split("|")
+
+OTHERS = (
+    "My WHO had <a> on it, I only got [a].|My WHO had <a>, I had [a].|I had [a], my WHO had none.|"
+    "I had [a], my WHO had <a>.|[a] after DRUG, WHO had <a>|My WHO takes it for <a>. I got [a].|"
+    "my WHO was fine on it, i got [a] and [a]|Everyone warned me of <a>, what I got was [a].|"
+    "Never had <a>, but [a] since DRUG.|no <a> this time, [a] instead|Not <a> but [a].|"
+    "No <a> at all. [a] though.|<a> is gone since DRUG, now I have [a]|No more <a>, just [a].|"
+    "My WHO got <a> from DRUG, mine was [a].|The leaflet says <a>; I have [a].|"
+    "Neither <a> nor <a>.|My WHO had <a> on it, I am fine.|<a>? No. [a]? Yes, since DRUG.|"
+    "My WHO and I both take DRUG; WHO has <a>, I have [a].|Denies <a>, <a>. Reports [a].|"
+    "Also mentioned [a] and [a].|"
+    "They said DRUG may cause <a>, well, I have [a]|DRUG: [a]. Before that, <a>.|"
+    "I had <a> long before DRUG, the [a] is new.|DRUG helped my <a> and gave me [a]."
+).split("|")
+WHO = (
+    "sister|brother|mother|father|mom|dad|wife|husband|son|daughter|friend|neighbor|cousin|aunt|"
+    "uncle|grandmother|coworker|roommate|twin|boss"
+).split("|")
+"""People besides the patient."""
+
 
 def note(draw: random.Random) -> tuple[str, list[Marked]]:
     """Return a note and its mentions."""
     names = [*ABBREVIATIONS, *ABBREVIATIONS, *RARER]
-    frame = draw.choice(SILENT if draw.random() < SILENT_SHARE else REACTED)
+    kind = draw.random()
+    if kind < FINDINGS_SHARE:
+        frame, names = _findings(draw), [*own_conditions().symptoms, *ABBREVIATIONS]
+    elif kind < FINDINGS_SHARE + OTHERS_SHARE:
+        frame = draw.choice(OTHERS).replace("WHO", draw.choice(WHO))
+        names = [*own_conditions().symptoms, *own_conditions().serious]
+    else:
+        frame = draw.choice(SILENT if draw.random() < SILENT_SHARE else REACTED)
     while "DRUG" in frame:
         frame = frame.replace("DRUG", drug(draw), 1)
     for name in draw.sample(names, frame.count("a]") + frame.count("<a>")):
@@ -97,6 +147,18 @@ def note(draw: random.Random) -> tuple[str, list[Marked]]:
     for part in "NVD":
         frame = frame.replace(f"[{part}]", f"[c {part}]")
     return read(frame)
+
+
+def _findings(draw: random.Random) -> str:
+    """Return a frame such as "[a] (+), <a> (-) on DRUG"."""
+    before = draw.random() < 0.25
+    present, absent = draw.choice(SIGNS_BEFORE if before else SIGNS)
+    items = []
+    for _ in range(draw.choice((1, 2, 2, 3, 3, 4))):
+        sign, item = (present, "[a]") if draw.random() < 0.45 else (absent, "<a>")
+        items.append(sign + item if before else item + sign)
+    joined = draw.choice((", ", ", ", "; ", " / ", ". ")).join(items)
+    return draw.choice(HEADINGS) + joined + draw.choice(ENDINGS)
 
 
 def made_up_notes(number: int, seed: int = 0) -> Iterator[Document]:

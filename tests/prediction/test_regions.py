@@ -363,3 +363,37 @@ def test_equally_good_readings_have_one_order():
     decoder = Decoder(scheme, numpy_backend, scorer=lambda _, table: np.zeros(len(table.labels)))
     (found,) = result_of(decoder.analyse(scores, np.zeros((LENGTH, 2)), lengths, 0.0, k=3))
     assert found.mentions == sorted(found.taggings[0].mentions)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.sampled_from(SCHEMES), st.integers(0, 1000), st.floats(-2, 2), st.floats(0.05, 0.95))
+def test_discontinuous_mentions_with_low_scores_are_left_out(scheme, seed, bias, least):
+    scores, lengths = some_scores(scheme, seed), np.array([LENGTH])
+    given = scores, np.zeros((LENGTH, 2)), lengths
+
+    def scorer(_, table):
+        return np.random.default_rng(seed).normal(size=len(table.labels)) * 2
+
+    calibration = Calibration(Weights(0.5, 0.8, 0.5), Weights(-0.5, 0.5, 0.7))
+    options = {"scorer": scorer, "calibration": calibration, "bias": bias}
+    every, some = (Decoder(scheme, numpy_backend, **options, least=each) for each in (0.0, least))
+    (found,) = result_of(some.analyse(*given, bias, k=40, candidates=True))
+    (plain,) = result_of(every.analyse(*given, bias, k=40, candidates=True))
+    assert found.candidates == plain.candidates
+    assert not any(each.discontinuous and each.score < least for each in found.mentions)
+    assert found.mentions == sorted(found.taggings[0].mentions)
+    assert sum(np.exp(each.value) for each in found.taggings) == pytest.approx(
+        sum(np.exp(each.value) for each in plain.taggings), rel=1e-3
+    )
+    judged = result_of(every.judged(*given))
+    wanted = []
+    for each, candidates in judged[0].options() if judged else []:
+        odds = judged[1][candidates] + bias
+        low = [m.discontinuous and found.candidates[m] < least for m in each.mentions]
+        trusted = each.without(low)
+        wanted += [each.mentions[index] for index in trusted.best(odds.tolist())]
+        assert sum(chance for chance, _ in trusted.readings) == pytest.approx(1, abs=1e-5)
+    assert result_of(some.choose(*given, bias)).get(0, []) == found.mentions == sorted(wanted)
+    # What is asked for besides the model's own bias lowers the bound.
+    more = result_of(some.choose(*given, bias + 30)).get(0, [])
+    assert more == result_of(every.choose(*given, bias + 30)).get(0, [])

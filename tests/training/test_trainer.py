@@ -13,7 +13,7 @@ from discotag.model.objectives import Objective
 from discotag.prediction.regions import Options
 from discotag.prediction.tagger import Tagger
 from discotag.training import trainer
-from discotag.training.calibration import best_bias
+from discotag.training.calibration import LEAST_DISCONTINUOUS, best_bias
 from discotag.training.callbacks import DivergedError
 from discotag.training.epochs import FIGURES, best_of
 from discotag.training.evaluation import evaluate, predict
@@ -99,6 +99,7 @@ def test_the_mention_scorer_learns_and_everything_is_saved(encoder, tmp_path):
             for mention, value in zip(options.mentions, own, strict=True):
                 odds[mention in each.mentions].append(value)
     assert np.mean(odds[True]) > np.mean(odds[False]) + 1
+    assert network.config.least_discontinuous == LEAST_DISCONTINUOUS
     calibration = network.config.calibration
     assert calibration is not None
     for weights in (calibration.continuous, calibration.discontinuous):
@@ -155,6 +156,7 @@ def test_without_a_mention_scorer_the_best_tags_are_taken(encoder):
     network = _network(settings)
     fit(network, make_examples(network, SENTENCES, settings), SENTENCES, settings, seed=1)
     assert network.config.bias == 0
+    assert network.config.least_discontinuous == 0
     assert network.config.calibration is not None
     assert network.config.calibration.continuous.scorer == 0
     found = Tagger.from_network(network)(SENTENCES)

@@ -53,6 +53,9 @@ class ModelConfig:
         bias: What is added to the log-odds of each mention when readings are compared, found on
             development data. The `bias` of a prediction is added to it.
         calibration: How scores become probabilities; None: they are the tagger's.
+        least_discontinuous: The lowest score of a discontinuous mention. Those with a lower one are
+            left out of the readings before they are compared; 0: none is. A `bias` of a
+            prediction is added to the log-odds of the score first. It needs a calibration.
         encoder: The name of the pretrained encoder.
         language: The language of the data, as a code (`en`).
         data: The training data, in a sentence.
@@ -77,6 +80,7 @@ class ModelConfig:
     mention_scorer: int = 0
     bias: float = 0.0
     calibration: Calibration | None = None
+    least_discontinuous: float = 0.0
     encoder: str | None = None
     language: str | None = None
     data: str | None = None
@@ -116,6 +120,11 @@ class ModelConfig:
             )
         if self.calibration is not None and not isinstance(self.calibration, Calibration):
             raise ConfigError(f"calibration must be a Calibration, got {self.calibration!r}")
+        if not _is_number(self.least_discontinuous) or not 0 <= self.least_discontinuous < 1:
+            raise ConfigError(
+                "least_discontinuous must be at least 0 and below 1, got "
+                f"{self.least_discontinuous!r}"
+            )
         for name in ("encoder", "language", "data", "licence", "notes"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, str):

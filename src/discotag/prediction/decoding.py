@@ -16,7 +16,7 @@ from discotag.errors import InputError
 from discotag.inference.gold import collate_gold, find_gold, gold_scores
 from discotag.inference.toolbox import Array
 from discotag.mentions import Mention
-from discotag.model.calibration import Calibration
+from discotag.model.calibration import Calibration, log_odds
 from discotag.model.candidates import Candidates
 from discotag.prediction.pipeline import Work
 from discotag.prediction.readings import Catalogue, Readings, Sequences
@@ -162,6 +162,9 @@ class Decoder:
             no mention scorer.
         calibration: How the scores of mentions become probabilities; None: they are the tagger's
             probabilities.
+        least: The lowest score of a discontinuous mention, see `ModelConfig`.
+        bias: The model's own bias. What a `bias` exceeds it by is added to the log-odds of the
+            scores that are compared with `least`, too.
     """
 
     def __init__(
@@ -171,12 +174,16 @@ class Decoder:
         weights: Array | None = None,
         scorer: Callable[[Array, Candidates], Array] | None = None,
         calibration: Calibration | None = None,
+        least: float = 0.0,
+        bias: float = 0.0,
     ) -> None:
         self.scheme = scheme
         self.backend = backend
         self.weights = weights
         self.scorer = scorer
         self.calibration = calibration
+        self.least = least
+        self.bias = bias
         self._catalogue = Catalogue(self._read)
 
     def find(
@@ -247,6 +254,7 @@ class Decoder:
     ) -> dict[int, list[Mention]]:
         """Return the mentions of the best readings, by sentence."""
         found: dict[int, list[Mention]] = {}
+        readings, odds = self._trusted(readings, odds, bias)
         chosen = readings.best(odds + bias)
         mentions = [readings.mention(candidate) for candidate in chosen.tolist()]
         values = self._calibrated(mentions, readings.candidate_chances[chosen], odds[chosen])
@@ -255,6 +263,28 @@ class Decoder:
             kept = mention.with_score(value) if probabilities else mention
             found.setdefault(row, []).append(kept)
         return {row: sorted(each) for row, each in found.items()}
+
+    def _trusted(self, readings: Readings, odds: Numbers, bias: float) -> tuple[Readings, Numbers]:
+        """Return readings without discontinuous mentions whose score is too low.
+
+        Args:
+            readings: The readings.
+            odds: The log-odds of their candidates.
+            bias: The total bias.
+
+        Returns:
+            The readings that are left, and the log-odds of the candidates that are left.
+        """
+        if self.calibration is None or not self.least or not readings.discontinuous.any():
+            return readings, odds
+        scores = self.calibration.probability(
+            readings.candidate_chances, odds, readings.discontinuous
+        )
+        enough = log_odds(scores) + (bias - self.bias) >= log_odds(np.array(self.least))
+        rejected = readings.discontinuous & ~enough
+        if not rejected.any():
+            return readings, odds
+        return readings.without(rejected), odds[~rejected]
 
     def judge(self, readings: Readings, vectors: Array | None, lengths: Numbers) -> Work[Numbers]:
         """Find the mention scorer's log-odds of candidates, (candidates,); 0 without a scorer."""
@@ -479,7 +509,7 @@ class Decoder:
         """
         regions: list[list[tuple[int, list[Tagging]]]] = [[] for _ in range(sentences)]
         if judged is not None:
-            readings, odds = judged
+            readings, odds = self._trusted(*judged, bias)
             for row, listed in readings.weighed(odds + bias):
                 each = [Tagging(log(chance), log(chance), mentions) for chance, mentions in listed]
                 regions[row].append((0, each))
@@ -546,7 +576,7 @@ class Decoder:
         if self.chooses(bias):
             judged = yield from self.judged(scores, vectors, lengths, weighing=True)
         if judged is not None:
-            readings, odds = judged
+            readings, odds = self._trusted(*judged, bias)
             tables = np.array(tables)  # what is fetched may be read-only
             readings.write_marginals(odds + bias, tables)
         return [table[:length] for table, length in zip(tables, lengths.tolist(), strict=True)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
@@ -77,23 +77,24 @@ class Catalogue:
             for number, mentions in zip(
                 new, self._read(rows[first[new]], warned[new]), strict=True
             ):
-                found[number] = self._number_of(mentions)
+                numbers = (self._number_of(each) for each in mentions)
+                found[number] = self.number_of_set(tuple(sorted(numbers)))
                 if rows.shape[1] <= SHORT:
                     self._known[names[number]] = found[number]
         return np.array(found, dtype=np.int64)[place.ravel()]
 
-    def _number_of(self, mentions: Sequence[Mention]) -> int:
-        numbers = []
-        for each in mentions:
-            number = self._mention_numbers.setdefault(each, len(self.mentions))
-            if number == len(self.mentions):
-                self.mentions.append(each)
-            numbers.append(number)
-        members = tuple(sorted(numbers))
+    def number_of_set(self, members: tuple[int, ...]) -> int:
+        """Return the number of a set of mentions, given by their ascending numbers."""
         found = self._set_numbers.setdefault(members, len(self.sets))
         if found == len(self.sets):
             self.sets.append(members)
         return found
+
+    def _number_of(self, mention: Mention) -> int:
+        number = self._mention_numbers.setdefault(mention, len(self.mentions))
+        if number == len(self.mentions):
+            self.mentions.append(mention)
+        return number
 
 
 class Sequences(NamedTuple):
@@ -126,6 +127,7 @@ class Readings:
         regions: The regions.
         catalogue: The mentions, whose positions are counted from the first word of a region.
         region: (readings,), the region of each reading, ascending.
+        sets: (readings,), the number of the set of its mentions in the catalogue.
         chances: (readings,), the probabilities of readings; those of a region add up to 1.
         entry_reading: (entries,), the reading of each entry.
         entry_candidate: (entries,), the candidate of each entry.
@@ -138,6 +140,7 @@ class Readings:
     regions: Regions
     catalogue: Catalogue
     region: Indices
+    sets: Indices
     chances: Numbers
     entry_reading: Indices
     entry_candidate: Indices
@@ -183,6 +186,7 @@ class Readings:
             regions,
             catalogue,
             region,
+            sets,
             chances,
             reading,
             candidate.ravel(),
@@ -191,6 +195,35 @@ class Readings:
             sequences,
             place.ravel(),
         )
+
+    def without(self, rejected: npt.NDArray[np.bool_]) -> Readings:
+        """Return the readings without some of the candidates.
+
+        Readings that differ in these only become one. The order of the other candidates is kept.
+
+        Args:
+            rejected: (candidates,), whether each is left out.
+        """
+        gone = rejected[self.entry_candidate]
+        sets = self.sets.copy()
+        for reading in np.unique(self.entry_reading[gone]).tolist():
+            entries = slice(*np.searchsorted(self.entry_reading, (reading, reading + 1)))
+            kept = self.entry_candidate[entries][~gone[entries]]
+            members = tuple(self.candidate_mention[kept].tolist())
+            sets[reading] = self.catalogue.number_of_set(members)
+        made = Readings.make(
+            self.regions, self.catalogue, self.region, sets, self.chances, self.sequences
+        )
+        merged = made.sequence_reading  # of the readings before
+        return replace(made, sequence_reading=merged[self.sequence_reading])
+
+    @cached_property
+    def discontinuous(self) -> npt.NDArray[np.bool_]:
+        """Whether each candidate is discontinuous."""
+        different, which = np.unique(self.candidate_mention, return_inverse=True)
+        mentions = (self.catalogue.mentions[number] for number in different.tolist())
+        found = np.array([each.discontinuous for each in mentions], dtype=bool)
+        return found[which.ravel()]
 
     @cached_property
     def candidate_chances(self) -> Numbers:

@@ -85,6 +85,19 @@ class Options:
         """
         return max(self.readings, key=lambda each: log(each[0]) + sum(gains[i] for i in each[1]))[1]
 
+    def without(self, rejected: Sequence[bool]) -> Options:
+        """Return the readings without some of the mentions, whose indices stay the same.
+
+        Args:
+            rejected: Whether each mention is left out.
+        """
+        merged: dict[tuple[int, ...], float] = {}
+        for probability, indices in self.readings:
+            kept = tuple(index for index in indices if not rejected[index])
+            merged[kept] = merged.get(kept, 0.0) + probability
+        readings = [(probability, list(indices)) for indices, probability in merged.items()]
+        return Options(self.row, self.mentions, sorted(readings, key=lambda each: -each[0]))
+
     def probabilities(self) -> list[float]:
         """Return the probability of each mention: the sum over the readings that have it."""
         found = [0.0] * len(self.mentions)

@@ -468,6 +468,8 @@ class Tagger:
             runtime.arc_weights,
             runtime.score_mentions if self.config.mention_scorer else None,
             self.config.calibration,
+            self.config.least_discontinuous,
+            self.config.bias,
         )
 
     def _total(self, bias: float) -> float:

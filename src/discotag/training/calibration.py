@@ -18,6 +18,11 @@ from discotag.training.epochs import merit_of
 from discotag.training.evaluation import make_tagger, to_dict
 from discotag.training.processes import divide
 
+LEAST_DISCONTINUOUS: Final = 0.3
+"""The lowest score of discontinuous mentions of models with a mention scorer. On the development
+data of PsyTAR and of the bundled model, values from 0.25 to 0.4 give the best F1 of discontinuous
+mentions, and their precision is 7 to 17 points higher than without it."""
+
 BIASES: Final = (0.0, -0.5, 0.5, -1.0, 1.0, -1.5, 1.5)
 """The values of `bias` that are tried, the ones to prefer first."""
 
@@ -25,14 +30,15 @@ BIASES: Final = (0.0, -0.5, 0.5, -1.0, 1.0, -1.5, 1.5)
 def calibrated(network: Network, dev: Sequence[Sentence], *, bf16: bool = False) -> ModelConfig:
     """Return the configuration of a network with a calibration and `bias` for its weights.
 
-    Without a mention scorer, `bias` stays 0, so that the best tag sequence is taken.
+    Without a mention scorer, `bias` stays 0, so that the best tag sequence is taken, and no
+    discontinuous mention is left out for its score.
 
     Args:
         network: The trained network.
         dev: The sentences to set them on.
         bf16: Whether the network computes in bf16.
     """
-    config = replace(network.config, bias=0.0, calibration=None)
+    config = replace(network.config, bias=0.0, calibration=None, least_discontinuous=0.0)
     tagger = make_tagger(network, bf16=bf16)
     tagger.config = config
     if network.scorer is None:
@@ -40,9 +46,11 @@ def calibrated(network: Network, dev: Sequence[Sentence], *, bf16: bool = False)
         found = [document.sentences[0].mentions for document in documents]
         return replace(config, calibration=calibration_of_found(dev, found))
     judged = divide(dev, tagger.options)
-    return replace(
-        config, bias=best_bias(dev, judged), calibration=calibration_of_candidates(dev, judged)
-    )
+    calibration = calibration_of_candidates(dev, judged)
+    if calibration is not None:
+        config = replace(config, least_discontinuous=LEAST_DISCONTINUOUS, calibration=calibration)
+        judged = [[_trusted(calibration, *region) for region in regions] for regions in judged]
+    return replace(config, bias=best_bias(dev, judged))
 
 
 def calibration_of_found(
@@ -95,6 +103,17 @@ def best_bias(dev: Sequence[Sentence], judged: Sequence[Judged]) -> float:
         return merit_of(to_dict(score(dev, found)))
 
     return max(BIASES, key=merit)
+
+
+def _trusted(
+    calibration: Calibration, options: Options, odds: list[float]
+) -> tuple[Options, list[float]]:
+    """Return a region without discontinuous mentions whose score is too low."""
+    discontinuous = np.array([each.discontinuous for each in options.mentions], dtype=bool)
+    chances = np.array(options.probabilities())
+    scores = calibration.probability(chances, np.array(odds), discontinuous)
+    rejected = discontinuous & (scores < LEAST_DISCONTINUOUS)
+    return options.without(rejected.tolist()), odds
 
 
 def chosen(options: Options, odds: Sequence[float], bias: float) -> list[Mention]:
