@@ -13,7 +13,7 @@ from discotag.model.objectives import Objective
 from discotag.prediction.regions import Options
 from discotag.prediction.tagger import Tagger
 from discotag.training import trainer
-from discotag.training.calibration import LEAST_DISCONTINUOUS, best_bias
+from discotag.training.calibration import best_bias, least_score
 from discotag.training.callbacks import DivergedError
 from discotag.training.epochs import FIGURES, best_of
 from discotag.training.evaluation import evaluate, predict
@@ -99,7 +99,7 @@ def test_the_mention_scorer_learns_and_everything_is_saved(encoder, tmp_path):
             for mention, value in zip(options.mentions, own, strict=True):
                 odds[mention in each.mentions].append(value)
     assert np.mean(odds[True]) > np.mean(odds[False]) + 1
-    assert network.config.least_discontinuous == LEAST_DISCONTINUOUS
+    assert 0 < network.config.least_discontinuous <= 0.5
     calibration = network.config.calibration
     assert calibration is not None
     for weights in (calibration.continuous, calibration.discontinuous):
@@ -131,6 +131,15 @@ def test_bias_is_what_is_best_on_development_data():
     words = ("pain", "was")
     assert best_bias([Sentence(words, (pain,))], judged) == 1.5
     assert best_bias([Sentence(words)], judged) == 0.0
+
+
+def test_the_least_score_of_discontinuous_mentions_is_half_their_f1():
+    numb, cold, hands = (Mention("ADR", [(n, n + 1), (4, 5)]) for n in range(3))
+    judged = [[(Options(0, [numb, cold, hands], [(1.0, [0, 1, 2])]), [0.0] * 3)]]
+    words = ("numb", "cold", "sore", "my", "hands")
+    assert least_score([Sentence(words, (numb, cold))], judged, 0.0) == 0.4  # precision 2 of 3
+    assert least_score([Sentence(words)], judged, 0.0) == 0.0
+    assert least_score([Sentence(words)], [[]], 0.0) == 0.0
 
 
 def test_a_scorer_that_is_larger_than_the_files_is_not_built(encoder, tmp_path):

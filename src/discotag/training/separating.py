@@ -136,10 +136,9 @@ def separate(
     Example:
         >>> rash = Sentence("I had a rash".split(), [Mention("ADR", [(3, 4)])])
         >>> pain = Sentence("Bad chest pain".split(), [Mention("ADR", [(1, 3)])])
-        >>> for each in separate([rash, pain], Scheme(("ADR",)), 2, 1, {"and": 1}):
-        ...     print(" ".join(each.words), *each.mentions, sep="; ")
-        Bad chest pain and rash; ADR 'chest pain' [1:3]; ADR 'rash' [4:5]
-        I had a chest pain and rash; ADR 'chest pain' [3:5]; ADR 'rash' [6:7]
+        >>> (new,) = separate([rash, pain], Scheme(("ADR",)), 1, 1, {"and": 1})
+        >>> print(" ".join(new.words), *new.mentions, sep="; ")
+        Bad rash and chest pain; ADR 'rash' [1:2]; ADR 'chest pain' [3:5]
     """
     random = np.random.default_rng(seed)
     hosts = list(_find_hosts(sentences, scheme))
