@@ -8,6 +8,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
 
@@ -47,17 +48,21 @@ def summarise(runs: Path) -> Summary:
     found: dict[str, list[Run]] = defaultdict(list)
     for run in sorted(load(runs), key=_order):
         found[Job(**run["job"]).system].append(run)
-    samples = {
-        system: resampled([count_mentions(runs, each) for each in some])
-        for system, some in found.items()
-    }
+    samples, apart = {}, {}
+    for system, some in found.items():
+        counted = [count_mentions(runs, each) for each in some]
+        samples[system] = resampled(counted)
+        apart[system] = discontinuous_figures(counted, [count_joined(runs, each) for each in some])
     return {
         "what": "F1 on test data; intervals by bootstrap of sentences and seeds",
         "level": LEVEL,
         "resamples": RESAMPLES,
         "device": sorted({run["device"] for some in found.values() for run in some}),
         "settings": {system: some[0].get("settings") for system, some in found.items()},
-        "systems": {system: _system(system, found, samples) for system in found},
+        "systems": {
+            system: _system(system, found, samples) | {"discontinuous": apart[system]}
+            for system in found
+        },
     }
 
 
@@ -178,6 +183,54 @@ def count_mentions(runs: Path, run: Run) -> np.ndarray:
     return table
 
 
+def count_joined(runs: Path, run: Run) -> int:
+    """Return how many predicted mentions join two separate gold mentions."""
+    name = Job(**run["job"]).name
+    number = 0
+    with gzip.open(runs / f"{name}.predictions.jsonl.gz", "rt", encoding="utf-8") as stream:
+        for line in map(json.loads, stream):
+            gold, found = ([Mention(m[0], m[1]) for m in line[side]] for side in ("gold", "found"))
+            number += sum(joins_separate(each, gold) for each in found)
+    return number
+
+
+def joins_separate(mention: Mention, gold: Sequence[Mention]) -> bool:
+    """Return whether a mention is discontinuous, wrong, and has words of two separate gold ones.
+
+    Gold mentions are separate if they share no word.
+
+    Example:
+        >>> rash, pain = Mention("ADR", [(0, 1)]), Mention("ADR", [(2, 4)])
+        >>> joins_separate(Mention("ADR", [(0, 1), (3, 4)]), [rash, pain])
+        True
+    """
+    if not mention.discontinuous or mention in gold:
+        return False
+    words = set(mention.words)
+    touched = [set(each.words) for each in gold if not words.isdisjoint(each.words)]
+    return any(one.isdisjoint(other) for one, other in combinations(touched, 2))
+
+
+def discontinuous_figures(tables: Sequence[np.ndarray], joined: Sequence[int]) -> dict[str, Any]:
+    """Return how right the discontinuous mentions of several trainings are.
+
+    Args:
+        tables: What `count_mentions` returns for each training.
+        joined: What `count_joined` returns for each training.
+    """
+    counts = np.stack([each[PARTS.index("discontinuous")] for each in tables])
+    sums = np.tensordot(draws(counts.shape[1]), counts, axes=(1, 1)).mean(1)  # over the seeds
+    gold, predicted, correct = counts.sum((0, 1)).tolist()
+    return {
+        "predicted": predicted,
+        "precision": correct / max(1, predicted),
+        "precision_interval": interval(sums[:, 2] / np.maximum(sums[:, 1], 1e-9)),
+        "recall": correct / max(1, gold),
+        "recall_interval": interval(sums[:, 2] / np.maximum(sums[:, 0], 1e-9)),
+        "joined": sum(joined),
+    }
+
+
 def resampled(tables: Sequence[np.ndarray]) -> np.ndarray:
     """Return the F1 of bootstrap samples of sentences and seeds, (resamples, slices).
 
@@ -242,7 +295,13 @@ def report(summary: Summary, *, markdown: bool = False) -> Iterator[str]:
     """
     systems = list(summary["systems"].values())
     yield from (page_table if markdown else table)(systems)
-    for part in (comparison_table, mean_table, decoding_table, calibration_table):
+    for part in (
+        discontinuous_table,
+        comparison_table,
+        mean_table,
+        decoding_table,
+        calibration_table,
+    ):
         if lines := list(part(systems)):
             yield ""
             yield from lines
@@ -278,6 +337,27 @@ def comparison_table(systems: Sequence[dict[str, Any]]) -> Iterator[str]:
             rows.append(_row(*_titles(each), other, *map(_difference, found)))
     if rows:
         yield from _head("corpus", "encoder", "trained with", "minus", *PARTS)
+        yield from rows
+
+
+def discontinuous_table(systems: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield the lines of a table of precision, recall and joined mentions."""
+    rows = []
+    for each in systems:
+        if found := each.get("discontinuous"):
+            shares = [
+                f"{100 * found[name]:.1f} ({100 * low:.1f}–{100 * high:.1f})"
+                for name in ("precision", "recall")
+                for low, high in [found[f"{name}_interval"]]
+            ]
+            share = 100 * found["joined"] / max(1, found["predicted"])
+            joined = f"{found['joined']} ({share:.1f}%)"
+            rows.append(_row(*_titles(each), f"{found['predicted']:.0f}", *shares, joined))
+    if rows:
+        yield from _head(
+            "corpus", "encoder", "trained with", "discontinuous predicted, all seeds", "precision",
+            "recall", "joining two separate gold mentions",
+        )  # fmt: skip
         yield from rows
 
 

@@ -309,6 +309,24 @@ def test_summary_of_runs_from_elsewhere(tmp_path, capsys, monkeypatch):
     assert "p " not in row
 
 
+def test_discontinuous_mentions_that_join_separate_ones_are_counted(tmp_path, capsys, monkeypatch):
+    gold = [[ARM, LEG]] * 4 + [[ARM, BOTH]] * 4 + [[]] * 2
+    found = [[BOTH]] * 4 + [[ARM, BOTH]] * 2 + [[ARM]] * 2 + [[BOTH]] * 2
+    for seed in (1, 2):
+        write_run(tmp_path, "best", seed, found, gold)
+    call(monkeypatch, runs=tmp_path, jobs=0, out=tmp_path / "summary")
+    (best,) = json.loads((tmp_path / "summary").read_text())["systems"].values()
+    figures = best["discontinuous"]
+    assert (figures["predicted"], figures["joined"]) == (16, 8)
+    assert (figures["precision"], figures["recall"]) == (0.25, 0.5)
+    for name in ("precision", "recall"):
+        low, high = figures[f"{name}_interval"]
+        assert low < figures[name] < high
+    row = next(line for line in capsys.readouterr().out.splitlines() if "(50.0%)" in line)
+    assert row.startswith("| PsyTAR ADR | MPNet | best | 16 | 25.0 (")
+    assert row.endswith("| 8 (50.0%) |")
+
+
 def test_systems_can_be_added_to_a_summary(tmp_path, capsys, monkeypatch):
     gold = [[ARM, BOTH], [LEG], [ARM], [BOTH], []] * 8
     out = tmp_path / "summary"
