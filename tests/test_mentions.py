@@ -220,3 +220,21 @@ def test_what_else_is_known_of_a_document_is_no_part_of_its_value():
     assert hash(full) == hash(bare)
     for copy in (dataclasses.replace(full, id="8"), pickle.loads(pickle.dumps(full))):
         assert (copy.extra, copy.place) == ({"rating": 5}, ("a.jsonl", 3))
+
+
+def test_candidates_are_kept_beside_mentions():
+    words = ["pain", "in", "arms"]
+    pain, arms = Mention("ADR", [(0, 1)], score=0.9), Mention("ADR", [(2, 3)], score=0.1)
+    sentence = Sentence(words, [pain], candidates=[arms, Mention("ADR", [(0, 3)])])
+    assert [each.text for each in sentence.candidates] == ["pain in arms", "arms"]
+    document = Document([Sentence(["Oh"]), sentence])
+    assert [each.fragments for each in document.candidates] == [((1, 4),), ((3, 4),)]
+    data = document.to_dict()
+    assert [each["text"] for each in data["candidates"]] == ["pain in arms", "arms"]
+    assert "candidates" not in Document([Sentence(words, [pain])]).to_dict()
+    assert sentence.with_mentions([]).candidates == ()
+    moved = document.with_mentions([[], [arms]], [[], [pain]])
+    assert (moved.sentences[1].mentions, moved.sentences[1].candidates) == ((arms,), (pain,))
+    assert sentence != Sentence(words, [pain])
+    with pytest.raises(MentionError):
+        Sentence(words, candidates=[Mention("ADR", [(2, 4)])])

@@ -12,6 +12,7 @@ from discotag.scheme import IllFormedError, IncompatibleError, Scheme
 if TYPE_CHECKING:
     from discotag.corpora.tables.frames import to_dataframe as to_dataframe
     from discotag.model.layer import TaggingLayer as TaggingLayer
+    from discotag.prediction.guarantee import find_guarantee as find_guarantee
     from discotag.prediction.loading import load as load
     from discotag.prediction.tagger import Tagger as Tagger
     from discotag.words import Splitter as Splitter
@@ -37,6 +38,7 @@ __all__ = [
     "SentenceError",
     "Splitter",
     "Tagger",
+    "find_guarantee",
     "load",
     "to_dataframe",
 ]
@@ -47,6 +49,7 @@ _LAZY: Final = {
     "Splitter": "discotag.words",
     "Tagger": "discotag.prediction.tagger",
     "TaggingLayer": "discotag.model.layer",
+    "find_guarantee": "discotag.prediction.guarantee",
     "load": "discotag.prediction.loading",
     "to_dataframe": "discotag.corpora.tables.frames",
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import total_ordering
-from itertools import pairwise
+from itertools import pairwise, repeat
 from operator import attrgetter, index
 from typing import Any, ClassVar, Final, TypeGuard
 
@@ -161,6 +161,8 @@ class Sentence:
         text: The sentence as it was written.
         offsets: For each word its half-open character range in `text`.
         start: Where `text` begins in the text of the document.
+        candidates: Further mentions that a model did not predict, but that a person should look at
+            because they may be right; see `Tagger.predict`.
 
     Raises:
         MentionError: A mention reaches past the last word.
@@ -177,6 +179,7 @@ class Sentence:
     text: str | None = field(default=None, kw_only=True)
     offsets: tuple[Fragment, ...] | None = field(default=None, kw_only=True)
     start: int = field(default=0, kw_only=True)
+    candidates: tuple[Mention, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         if isinstance(self.words, str):
@@ -188,7 +191,7 @@ class Sentence:
             raise SentenceError("a sentence has both text and offsets, or neither")
         if self.text is not None and self.offsets is not None:
             object.__setattr__(self, "offsets", _checked_offsets(self))
-        self._take(self.mentions)
+        self._take(self.mentions, self.candidates)
 
     @classmethod
     def unchecked(
@@ -206,19 +209,24 @@ class Sentence:
         put(new, "text", text)
         put(new, "offsets", offsets)
         put(new, "start", start)
+        put(new, "candidates", ())
         return new
 
-    def with_mentions(self, mentions: Iterable[Mention]) -> Sentence:
-        """Return the same sentence with other mentions."""
+    def with_mentions(
+        self, mentions: Iterable[Mention], candidates: Iterable[Mention] = ()
+    ) -> Sentence:
+        """Return the same sentence with other mentions and candidates."""
         new = Sentence.unchecked(self.words, self.text, self.offsets, self.start)
-        new._take(mentions)
+        new._take(mentions, candidates)
         return new
 
-    def _take(self, mentions: Iterable[Mention]) -> None:
-        taken = sorted(mentions, key=_POSITION)
-        for mention in taken:
-            check_inside(mention, len(self.words))
-        object.__setattr__(self, "mentions", tuple([self._spelt(each) for each in taken]))
+    def _take(self, mentions: Iterable[Mention], candidates: Iterable[Mention]) -> None:
+        put = object.__setattr__
+        for name, given in (("mentions", mentions), ("candidates", candidates)):
+            taken = sorted(given, key=_POSITION)
+            for mention in taken:
+                check_inside(mention, len(self.words))
+            put(self, name, tuple([self._spelt(each) for each in taken]))
 
     def characters(self, mention: Mention) -> tuple[Fragment, ...]:
         """Return the fragments of a mention as character ranges of the document's text.
@@ -294,7 +302,7 @@ class Document:
         ('Tired', '.', 'Sore', '.')
     """
 
-    FIELDS: ClassVar = frozenset({"discotag", "id", "text", "mentions", "sentences"})
+    FIELDS: ClassVar = frozenset({"discotag", "id", "text", "mentions", "candidates", "sentences"})
     """What `extra` cannot replace in plain data."""
 
     sentences: tuple[Sentence, ...]
@@ -354,18 +362,26 @@ class Document:
         if self.text is not None:
             data["text"] = self.text
         data["mentions"] = [mention.to_dict() for mention in self.mentions]
+        if candidates := self.candidates:
+            data["candidates"] = [mention.to_dict() for mention in candidates]
         data["sentences"] = [each._to_dict(self.text is not None) for each in self.sentences]
         extra = {key: value for key, value in self.extra.items() if key not in self.FIELDS}
         return data | extra
 
-    def with_mentions(self, mentions: Iterable[Iterable[Mention]]) -> Document:
-        """Return the same document with other mentions.
+    def with_mentions(
+        self,
+        mentions: Iterable[Iterable[Mention]],
+        candidates: Iterable[Iterable[Mention]] | None = None,
+    ) -> Document:
+        """Return the same document with other mentions and candidates.
 
         Args:
             mentions: Those of each sentence.
+            candidates: The same; None: there are none.
         """
-        pairs = zip(self.sentences, mentions, strict=True)
-        sentences = tuple([sentence.with_mentions(each) for sentence, each in pairs])
+        others = repeat((), len(self.sentences)) if candidates is None else candidates
+        found = zip(self.sentences, mentions, others, strict=True)
+        sentences = tuple([each.with_mentions(*own) for each, *own in found])
         if type(self) is not Document:
             return replace(self, sentences=sentences)
         return Document.unchecked(sentences, self.text, self.id, self.extra, self.place)
@@ -384,10 +400,18 @@ class Document:
     @property
     def mentions(self) -> tuple[Mention, ...]:
         """The mentions of all sentences, their fragments counted in the document's words."""
+        return self._shifted([sentence.mentions for sentence in self.sentences])
+
+    @property
+    def candidates(self) -> tuple[Mention, ...]:
+        """The candidates of all sentences, counted in the same way."""
+        return self._shifted([sentence.candidates for sentence in self.sentences])
+
+    def _shifted(self, mentions: Sequence[Sequence[Mention]]) -> tuple[Mention, ...]:
         found: list[Mention] = []
         passed = 0
-        for sentence in self.sentences:
-            found.extend(mention.shifted(passed) for mention in sentence.mentions)
+        for sentence, own in zip(self.sentences, mentions, strict=True):
+            found.extend(mention.shifted(passed) for mention in own)
             passed += len(sentence.words)
         return tuple(found)
 

@@ -117,3 +117,13 @@ def test_documents_of_a_table_are_named_with_their_rows():
     documents = [Document([PAIN], id=name, extra={"row": row}) for name, row in given]
     found, _ = data_of(page_of([*documents, Document([PAIN], extra={"row": "odd"})]))
     assert [each["id"] for each in found] == ["1003, row 4", "Row 5", "Row 6", None]
+
+
+def test_candidates_are_counted_apart():
+    sentence = PAIN.with_mentions(PAIN.mentions[:1], PAIN.mentions[1:])
+    shown = page_of([Document([sentence]), Document([PAIN])])
+    documents, summary = data_of(shown)
+    assert (summary["mentions"], summary["candidates"]) == (4, 1)
+    assert [len(row) for row in documents[0]["sentences"][0]["mentions"]] == [6, 7]
+    assert "There are 3 mentions in all; candidates to review: 1." in shown
+    assert "to review" not in page_of([Document([PAIN])]).split("</main>")[1].split("<script")[0]

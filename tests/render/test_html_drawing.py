@@ -18,6 +18,7 @@ from discotag.render.html_drawing import (
     draw_documents,
     draw_sentence,
     draw_words,
+    drawing_data,
 )
 from discotag.render.layout import lanes, written
 from page_parser import Page
@@ -184,3 +185,20 @@ def test_the_time_is_linear_in_the_number_of_mentions():
     # Sixteen times the mentions would take 256 times as long if it were quadratic.
     few = min(seconds(500) for _ in range(5))
     assert min(seconds(8000) for _ in range(2)) < 64 * few
+
+
+def test_candidates_are_paler_and_come_last():
+    sentence = Sentence(WORDS, MENTIONS[1:], candidates=MENTIONS[:1])
+    drawn = draw_sentence(sentence)
+    listed = re.findall("<li.*?</li>", drawn)
+    assert [re.sub("<[^>]*>", " ", item).split() for item in listed] == [
+        ["1", "ADR", "pain", "in", "…", "legs", "93%"],
+        ["2", "ADR", "pain", "in", "arms", "to", "review"],
+    ]
+    assert ["candidate" in item for item in listed] == [False, True]
+    kinds = [kind for cell in bars(drawn) for kind in cell]
+    assert sum("candidate" in kind for kind in kinds) == 3
+    (packed,) = [drawing_data(sentence, ["ADR"])["mentions"]]
+    assert [row[6:] for row in packed] == [[], [1]]
+    document = Document([Sentence(WORDS, candidates=[Mention("Other", [(0, 1)])])])
+    assert "Other" in draw_documents([document])

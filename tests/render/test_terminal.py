@@ -114,3 +114,11 @@ def test_text_is_drawn_as_it_is_written():
 def test_a_text_without_words_between_has_no_gaps():
     assert draw_mentions(Splitter().sentence("漢字"), width=80).plain == "漢字\n"
     assert draw_mentions(Splitter().sentence(" "), width=80).plain == ""
+
+
+def test_candidates_are_marked():
+    sentence = Sentence(WORDS, MENTIONS[:1], candidates=[MENTIONS[1]])
+    assert rows(draw_mentions(sentence, width=80))[1:] == [
+        "━━━━━━━━━━━━ ADR",
+        "━━━━━━━┄┄┄┄┄┄┄┄┄┄━━━━━━━━━ ADR to review",
+    ]

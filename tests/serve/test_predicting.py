@@ -12,10 +12,11 @@ import pytest
 from discotag import load
 from discotag.corpora import read
 from discotag.mentions import Document, Mention, Sentence
+from discotag.model.guarantee import Guarantee
 from discotag.serve.answers import fill, write_answer
 from discotag.serve.models import find_models
 from discotag.serve.schemas import EXPORTS, PredictRequest
-from services import TEXT
+from services import TEXT, serving
 
 TEXTS = [
     TEXT,
@@ -119,11 +120,11 @@ def test_tags_of_a_part_of_a_mention_set_are_null(tagger):
     document = Document((Sentence(words, ()),))
     places = [(0, 4), (0, 6), (2, 4), (2, 6)]
     found = [["ADR", [[x, x + 1], [y, y + 1]], 0.4 if (x, y) == (2, 6) else 0.9] for x, y in places]
-    request = PredictRequest(words=words, tags=True)
     model = find_models([])[0]
 
     def tags(least):
-        filled = fill([document], [found], least)
+        request = PredictRequest(words=words, tags=True, min_score=least)
+        filled = fill([document], [(found, [], None)], request)
         return json.loads(write_answer(request, model, filled, None))["documents"][0]["tags"]
 
     assert tags(0.0) == [list(tagger.scheme.encode(len(words), [Mention(*m[:2]) for m in found]))]
@@ -224,3 +225,54 @@ def test_metrics_are_of_all_engines(service):
     assert service.figure("discotag_waiting_words") == 0
     assert "hipjoints" not in service.get("/metrics").text
     assert json.dumps(TEXT) not in service.get("/metrics").text
+
+
+def test_candidates(tagger, tmp_path):
+    """A model with a guarantee is served beside the bundled one, which has none."""
+    guarantee = Guarantee(
+        threshold=0.02,
+        target_recall=0.5,
+        confidence=0.9,
+        count="mentions",
+        unit="sentences",
+        match="exact",
+        units=100,
+        runtime="onnx-int8",
+    )
+    ready = tagger.with_guarantee(guarantee)
+    ready.save_pretrained(tmp_path / "ready")
+    (tmp_path / "log").mkdir()
+    options = ["--model", "bundled", "--model", tmp_path / "ready"]
+    with serving(tmp_path / "log", *options, workers=1) as service:
+        wanted = [each.to_dict() for each in ready.predict(TEXTS)]
+        assert any("candidates" in each for each in wanted)
+        request = {"model": "ready", "candidates": True}
+        found = ask(service, texts=TEXTS, **request)["documents"]
+        assert [each.get("candidates") for each in found] == [
+            each.get("candidates") for each in wanted
+        ]
+        both = ask(service, text=TEXTS[1], alternatives=2, **request)["documents"][0]
+        assert both["candidates"] == wanted[1]["candidates"]
+        assert len(both["alternatives"][0]) == 2
+        sure = ask(service, text=TEXTS[1], min_score=1, **request)["documents"][0]
+        assert sure["mentions"] == []
+        assert len(sure["candidates"]) == len(wanted[1]["candidates"] + wanted[1]["mentions"])
+        drawn = ask(service, text=TEXTS[1], draw=True, **request)["documents"][0]["drawings"]
+        rows = [row for each in drawn for row in each.get("mentions", ())]
+        assert sum(len(row) == 7 for row in rows) == len(wanted[1]["candidates"])
+        for more, message in (
+            ({"model": "bundled"}, "no guarantee"),
+            ({"bias": 1.0}, "bias of 0, not 1"),
+        ):
+            answer = service.post(json={"text": TEXT, **request, **more})
+            assert answer.status_code == 422
+            assert answer.json()["error"]["code"] == "no_candidates"
+            assert message in answer.json()["error"]["message"]
+        export = {"text": TEXTS[1], **request}
+        table = service.post("/api/export", json={**export, "format": "csv"})
+        assert "to review" in table.text
+        refused = service.post("/api/export", json={**export, "format": "brat"})
+        assert refused.status_code == 422
+        assert "brat cannot mark candidates" in refused.text
+        facts = service.get("/api/models").json()["models"]
+        assert [each["guarantee"] for each in facts] == [None, str(guarantee)]

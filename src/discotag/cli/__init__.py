@@ -16,6 +16,7 @@ from discotag import __version__
 from discotag.cli import (
     annotate,
     benchmark,
+    calibrate,
     corpus_check,
     corpus_convert,
     corpus_prepare,
@@ -95,6 +96,7 @@ register(app, "serve", serve.serve)
 register(app, "annotate", annotate.annotate)
 register(app, "export", export.export)
 register(app, "benchmark", benchmark.benchmark)
+register(app, "calibrate", calibrate.calibrate)
 app.add_typer(names, name="lexicon")
 register(names, "umls", lexicon.umls)
 register(names, "match", lexicon.match)

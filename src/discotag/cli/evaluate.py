@@ -154,7 +154,8 @@ def evaluate(
             if is_model(path):
                 from discotag.prediction.loading import load
 
-                found = load(path).predict(_documents(gold, format, encoding))
+                truths = _documents(gold, format, encoding)
+                found = load(path).predict(truths, candidates=False)
             else:
                 found = _documents(path, predicted_format, encoding)
             shown = Report(str(gold), str(path)) if report and not systems else None

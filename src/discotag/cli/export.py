@@ -54,7 +54,7 @@ def export(
         raise DiscotagError(f"export needs {', '.join(missing)}: pip install 'discotag[train]'")
     from discotag.model.files import check_weights, read_config
 
-    read_config(model)  # before PyTorch is loaded, which takes seconds
+    config = read_config(model)[1]  # before PyTorch is loaded, which takes seconds
     check_weights(model)
     from discotag.export import SAMPLE
     from discotag.export import export as write
@@ -63,6 +63,11 @@ def export(
     sample = SAMPLE if texts is None else tuple(_lines(texts))
     say("exporting, which takes a while …")
     found = write(model, out, sample, eight_bits)
+    if config.guarantee is not None and model.resolve() != out.resolve():
+        say(
+            f"{out}: without the guarantee of {model}, which was measured with another runtime; "
+            "`discotag calibrate` measures one"
+        )
     if as_json:
         print(json.dumps([asdict(each) for each in found]))
         return

@@ -135,6 +135,15 @@ def predict(
             max=MOST_BIAS,
         ),
     ] = 0.0,
+    candidates: Annotated[
+        bool | None,
+        typer.Option(
+            "--candidates/--no-candidates",
+            help="Whether to add candidates to review, so that few mentions are missed. [default: "
+            "if the model has a guarantee, see discotag calibrate]",
+            show_default=False,
+        ),
+    ] = None,
     input_format: Annotated[
         str | None,
         typer.Option(
@@ -204,6 +213,7 @@ def predict(
                 "--lines": by_line,
                 "--encoding": encoding,
                 "--rows": rows != RowKind.mentions,
+                "--candidates": candidates,
             }
         )
         predict_archive(
@@ -258,6 +268,11 @@ def predict(
     from discotag.prediction.loading import load
 
     tagger = load(model, runtime=runtime, device=device)
+    if candidates is not False and form not in (TERMINAL, PAGE, "jsonl", *TABLES):
+        if candidates or tagger.config.guarantee is not None:
+            marking = f"use {TERMINAL}, {PAGE}, jsonl or a table"
+            say(f"{form} cannot mark candidates to review, so it gets none: {marking}")
+        candidates = False
     settings = {
         "discotag": __version__,
         "model": digest(tagger.folder),
@@ -266,6 +281,7 @@ def predict(
         "--format": form,
         "--min-score": min_score,
         "--bias": bias,
+        "--candidates": candidates,
         "--from": input_format,
         "--text-column": text_column,
         "--id-column": id_column,
@@ -278,7 +294,12 @@ def predict(
         "--skip-bad": skip_bad,
         "input": source.describe(),
     }
-    options = {"batch_size": batch_size, "min_score": min_score, "bias": bias}
+    options = {
+        "batch_size": batch_size,
+        "min_score": min_score,
+        "bias": bias,
+        "candidates": candidates,
+    }
     writer = _Writer(tagger, source, form, options, resume, force, cast(Rows, rows.value))
     with _one_line_warnings():
         if out is None:
@@ -453,7 +474,14 @@ class _Writer:
     def _write_table(self, documents: Iterator[Document], out: Path) -> None:
         from discotag.corpora.tables import write_table
 
-        write_table(documents, out, self.form, rows=self.rows, columns=self.source.columns())
+        write_table(
+            documents,
+            out,
+            self.form,
+            rows=self.rows,
+            columns=self.source.columns(),
+            candidates=self.tagger.has_candidates(self.options["candidates"]),
+        )
 
     def to_brat(self, out: Path) -> None:
         """Write a folder of brat, replacing annotations only if forced to."""

@@ -131,7 +131,7 @@ def _write_report(dev: Path, out: Path, labels: Collection[str]) -> None:
 
     model = out / "model"
     report = Report(str(dev), str(model))
-    for pair in align(gold(), load(model).predict(gold())):
+    for pair in align(gold(), load(model).predict(gold(), candidates=False)):
         report.add(pair)
     with created(out / REPORT) as stream:
         stream.write(evaluation_page(report))

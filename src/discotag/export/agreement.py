@@ -59,7 +59,7 @@ def compare(
     reference: Tagger, exported: Tagger, runtime: str, path: Path, texts: Sequence[str]
 ) -> Agreement:
     """Compare what an export finds in texts with what PyTorch does."""
-    wanted, given = (list(tagger.predict(texts)) for tagger in (reference, exported))
+    wanted, given = (list(each.predict(texts, candidates=False)) for each in (reference, exported))
     sentences = [sentence for document in wanted for sentence in document.sentences]
     difference = score_difference(reference, exported, sentences)
     same, chances = 0, list[float]()

@@ -9,6 +9,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -29,6 +30,7 @@ from discotag.model.files import (
     TOKENIZER,
     ModelError,
     check_weights,
+    write_config,
 )
 from discotag.model.network import Network
 from discotag.model.onnx_session import ARC_WEIGHTS, INPUTS, OPSET
@@ -84,6 +86,8 @@ def export(
         # Files appear in the target when all are written and compared.
         with tempfile.TemporaryDirectory(dir=target, prefix=".export-") as name:
             found = _export(network, source, Path(name), texts, eight_bits)
+            if source.resolve() != target.resolve() and network.config.guarantee is not None:
+                write_config(Path(name), replace(network.config, guarantee=None))
             for path in Path(name).iterdir():
                 path.replace(target / path.name)
     except OSError as error:

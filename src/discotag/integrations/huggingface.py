@@ -59,7 +59,11 @@ class Pipeline:
 
     def _each(self, texts: Iterable[str]) -> Iterator[Found]:
         documents = self.tagger.predict(
-            texts, batch_size=self.batch_size, min_score=self.min_score, bias=self.bias
+            texts,
+            batch_size=self.batch_size,
+            min_score=self.min_score,
+            bias=self.bias,
+            candidates=False,
         )
         return ([mention.to_dict() for mention in each.mentions] for each in documents)
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from discotag.errors import InputError
 from discotag.model.calibration import Calibration
+from discotag.model.guarantee import Guarantee
 from discotag.scheme import Scheme, SchemeError
 
 KEY: Final = "discotag"
@@ -56,6 +57,8 @@ class ModelConfig:
         least_discontinuous: The lowest score of a discontinuous mention. Those with a lower one are
             left out of the readings before they are compared; 0: none is. A `bias` of a
             prediction is added to the log-odds of the score first. It needs a calibration.
+        guarantee: Which candidates are returned so that few mentions are missed, measured on
+            labelled text; None: no candidates are.
         encoder: The name of the pretrained encoder.
         language: The language of the data, as a code (`en`).
         data: The training data, in a sentence.
@@ -81,6 +84,7 @@ class ModelConfig:
     bias: float = 0.0
     calibration: Calibration | None = None
     least_discontinuous: float = 0.0
+    guarantee: Guarantee | None = None
     encoder: str | None = None
     language: str | None = None
     data: str | None = None
@@ -120,6 +124,8 @@ class ModelConfig:
             )
         if self.calibration is not None and not isinstance(self.calibration, Calibration):
             raise ConfigError(f"calibration must be a Calibration, got {self.calibration!r}")
+        if self.guarantee is not None and not isinstance(self.guarantee, Guarantee):
+            raise ConfigError(f"guarantee must be a Guarantee, got {self.guarantee!r}")
         if not _is_number(self.least_discontinuous) or not 0 <= self.least_discontinuous < 1:
             raise ConfigError(
                 "least_discontinuous must be at least 0 and below 1, got "
@@ -166,11 +172,12 @@ class ModelConfig:
             scheme = Scheme(**given.pop("scheme"))
         except (SchemeError, TypeError) as error:
             raise ConfigError(f"the configuration's scheme: {error}") from None
-        if given.get("calibration") is not None:
-            try:
-                given["calibration"] = Calibration.from_dict(given["calibration"])
-            except TypeError as error:
-                raise ConfigError(f"the configuration's calibration: {error}") from None
+        for key, kind in (("calibration", Calibration), ("guarantee", Guarantee)):
+            if given.get(key) is not None:
+                try:
+                    given[key] = kind.from_dict(given[key])
+                except TypeError as error:
+                    raise ConfigError(f"the configuration's {key}: {error}") from None
         return cls(scheme, **given)
 
 

@@ -205,14 +205,28 @@ def digest(folder: Path | None) -> str:
     return found.hexdigest()[:16]
 
 
-def copy_model(source: Path, target: Path) -> None:
-    """Copy the files of a model to a folder, which is created if necessary."""
+def copy_model(source: Path, target: Path, config: ModelConfig | None = None) -> None:
+    """Copy the files of a model to a folder, which is created if necessary.
+
+    Args:
+        source: The folder of the model.
+        target: The folder to write.
+        config: A configuration with the same scheme, to replace the model's own.
+    """
     target.mkdir(parents=True, exist_ok=True)
-    if source.resolve() == target.resolve():
-        return
-    for name in FILES:
-        if (source / name).is_file():
-            shutil.copyfile(source / name, target / name)
+    if source.resolve() != target.resolve():
+        for name in FILES:
+            if (source / name).is_file():
+                shutil.copyfile(source / name, target / name)
+    if config is not None and config != read_config(target)[1]:
+        write_config(target, config)
+
+
+def write_config(folder: Path, config: ModelConfig) -> None:
+    """Replace the configuration of a model, and its card."""
+    data = read_config(folder)[0] | {KEY: config.to_dict()}
+    (folder / CONFIG).write_text(json.dumps(data, indent=2) + "\n", "utf-8")
+    (folder / CARD).write_text(card(config), "utf-8")
 
 
 def push(save: Callable[[Path], None], name: str, *, private: bool) -> str:

@@ -66,6 +66,14 @@ def _body(config: ModelConfig) -> Iterator[str]:
     ):
         yield f"| {name} | {'not stated' if value is None else _cell(value)} |"
     yield f"| windows | {config.window} subwords, {config.overlap} shared |"
+    if config.guarantee is not None:
+        yield ""
+        yield "## Guarantee"
+        yield ""
+        yield (
+            f"With candidates of a score of at least {config.guarantee.threshold:.2g}, and the "
+            f"runtime {config.guarantee.runtime}, this model {config.guarantee}."
+        )
     if config.figures:
         yield ""
         yield "## Figures"

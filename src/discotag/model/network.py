@@ -165,10 +165,14 @@ class Network(nn.Module):
         except TokenizerError as error:
             raise ModelError(f"{source}: its tokenizer: {error}") from None
 
-    def save_pretrained(self, folder: str | Path) -> None:
+    def save_pretrained(self, folder: str | Path, config: ModelConfig | None = None) -> None:
         """Write `config.json`, `model.safetensors`, `tokenizer.json` and the card, `README.md`.
 
         The encoder can also be loaded by `AutoModel.from_pretrained(folder)`.
+
+        Args:
+            folder: The folder to write.
+            config: A configuration with the same scheme, to replace the network's own.
         """
         from safetensors.torch import save_model
 
@@ -177,7 +181,7 @@ class Network(nn.Module):
         data.pop("_name_or_path", None)  # a private path on the machine of training
         for key in {"dtype", "torch_dtype"} & data.keys():  # that of the file it was loaded from
             data[key] = str(self.encoder.dtype).removeprefix("torch.")
-        write_texts(folder, data, self.config, self.tokenizer)
+        write_texts(folder, data, config or self.config, self.tokenizer)
         save_model(self._in_files(), str(folder / WEIGHTS))
         (folder / WEIGHTS).chmod(
             (folder / CONFIG).stat().st_mode

@@ -20,7 +20,7 @@ from discotag.model.calibration import Calibration, log_odds
 from discotag.model.candidates import Candidates
 from discotag.prediction.pipeline import Work
 from discotag.prediction.readings import Catalogue, Readings, Sequences
-from discotag.prediction.regions import CERTAIN, find_regions
+from discotag.prediction.regions import USUAL, WIDE, Search, find_regions
 from discotag.scheme import Layers, Scheme
 
 Numbers = npt.NDArray[Any]
@@ -38,11 +38,18 @@ DIGITS: Final = 6
 MOST_CELLS: Final = 1 << 24
 """The most values of regions or stretches that are decoded together, to save memory."""
 
-READINGS: Final = 8
-"""The number of tag sequences of a region that are looked at."""
 
-LEAST_LOG_RATIO: Final = 5.0
-"""Tag sequences whose score is lower than the best one's by more than this are left out."""
+class Found(NamedTuple):
+    """What is found in a sentence.
+
+    Attributes:
+        mentions: What is predicted.
+        candidates: What a wide search finds, predicted or not; nothing if nobody asked.
+    """
+
+    mentions: list[Mention]
+    candidates: list[Mention]
+
 
 Reading = tuple[float, list[Mention]]
 """A probability, and the mentions of a sentence."""
@@ -240,11 +247,12 @@ class Decoder:
         scores: Array,
         vectors: Array | None,
         lengths: Numbers,
+        search: Search = USUAL,
         *,
         weighing: bool = False,
     ) -> Work[tuple[Readings, Numbers] | None]:
         """Find readings as `readings`, and the log-odds of their candidates as `judge`."""
-        readings = yield from self.readings(scores, lengths, weighing=weighing)
+        readings = yield from self.readings(scores, lengths, search, weighing=weighing)
         if readings is None:
             return None
         return readings, (yield from self.judge(readings, vectors, lengths))
@@ -303,11 +311,16 @@ class Decoder:
     def _calibrated(
         self, mentions: Iterable[Mention], chances: Numbers, odds: Numbers | None = None
     ) -> list[float]:
+        discontinuous = np.array([each.discontinuous for each in mentions], dtype=bool)
+        scores: list[float] = self._scores(discontinuous, chances, odds).tolist()
+        return scores
+
+    def _scores(self, discontinuous: Numbers, chances: Numbers, odds: Numbers | None) -> Numbers:
+        """Return the scores of mentions: probabilities, calibrated if the model is."""
         if self.calibration is not None:
-            discontinuous = np.array([each.discontinuous for each in mentions], dtype=bool)
             chances = self.calibration.probability(chances, odds, discontinuous)
-        rounded: list[float] = chances.astype(np.float64).clip(0, 1).round(DIGITS).tolist()
-        return rounded
+        found: Numbers = chances.astype(np.float64).clip(0, 1).round(DIGITS)
+        return found
 
     def best(
         self, scores: Array, lengths: Numbers, *, probabilities: bool = True
@@ -348,8 +361,44 @@ class Decoder:
             found = [[each.with_score(next(listed)) for each in mentions] for mentions in found]
         return dict(zip(rows.tolist(), found, strict=True))
 
+    def candidates(
+        self, scores: Array, vectors: Array | None, lengths: Numbers, least: float
+    ) -> Work[dict[int, list[Mention]]]:
+        """Find the mentions of the readings of a wide search, whether or not they are predicted.
+
+        Args:
+            scores: (batch, words, tags).
+            vectors: (all words, size), for the mention scorer.
+            lengths: The number of words of each sentence.
+            least: The lowest score of those that are returned.
+
+        Returns:
+            The candidates of each sentence that has any, with their scores, by its row in the
+            batch.
+
+        Raises:
+            InputError: If scores are not finite.
+        """
+        found: dict[int, list[Mention]] = {}
+        judged = yield from self.judged(scores, vectors, lengths, WIDE)
+        if judged is None:
+            return found
+        readings, odds = judged
+        values = self._scores(readings.discontinuous, readings.candidate_chances, odds)
+        kept = np.flatnonzero(values >= least)
+        rows = readings.regions.rows[readings.candidate_region[kept]]
+        for number, row in zip(kept.tolist(), rows.tolist(), strict=True):
+            mention = readings.mention(number).with_score(float(values[number]))
+            found.setdefault(row, []).append(mention)
+        return found
+
     def readings(
-        self, scores: Array, lengths: Numbers, k: int = READINGS, *, weighing: bool = False
+        self,
+        scores: Array,
+        lengths: Numbers,
+        search: Search = USUAL,
+        *,
+        weighing: bool = False,
     ) -> Work[Readings | None]:
         """Find the regions of each sentence that may have mentions, and their k best readings.
 
@@ -359,7 +408,7 @@ class Decoder:
         Args:
             scores: (batch, words, tags).
             lengths: The number of words of each sentence.
-            k: The number of readings of a region.
+            search: How far to look.
             weighing: Whether the sequences are wanted, for `Readings.weighed` and
                 `Readings.write_marginals`.
 
@@ -369,7 +418,7 @@ class Decoder:
         Raises:
             InputError: If scores are not finite.
         """
-        k = self.sequences(k)
+        k = self.sequences(search.k)
         grammar = self.scheme.grammar
         busy = np.arange(len(lengths))
         if self.weights is None:
@@ -377,7 +426,7 @@ class Decoder:
             yield
             (doubt,) = waiting.wait()
             _check(doubt)
-            busy = np.flatnonzero(doubt > -np.log(CERTAIN))
+            busy = np.flatnonzero(doubt > -np.log(search.certain))
             if not len(busy):
                 return None
         taken, sizes = self.backend.take(scores, busy), lengths[busy]
@@ -388,7 +437,7 @@ class Decoder:
         yield
         outside, totals = waiting.wait()
         _check(totals)
-        found_regions = find_regions(outside, sizes)
+        found_regions = find_regions(outside, sizes, search.certain)
         regions = found_regions._replace(rows=busy[found_regions.rows])
         jobs = []
         for numbers in buckets(regions.sizes, k * len(self.scheme.tags)):
@@ -409,7 +458,8 @@ class Decoder:
         if self._catalogue.is_full:
             self._catalogue = Catalogue(self._read)
         parts = [
-            self._found(self._catalogue, numbers, *fetched.wait()) for numbers, fetched in jobs
+            self._found(self._catalogue, search.log_ratio, numbers, *fetched.wait())
+            for numbers, fetched in jobs
         ]
         *joined, sequences = zip(*parts, strict=True)
         region, sets, chances = map(np.concatenate, joined)
@@ -422,6 +472,7 @@ class Decoder:
     def _found(
         self,
         catalogue: Catalogue,
+        log_ratio: float,
         numbers: Numbers,
         tags: Numbers,
         values: Numbers,
@@ -432,7 +483,7 @@ class Decoder:
 
         With marginals and partitions, the sequences themselves are returned, too.
         """
-        kept = values >= values[:, :1] - LEAST_LOG_RATIO
+        kept = values >= values[:, :1] - log_ratio
         shares = np.exp(values - values[:, :1]) * kept
         shares /= shares.sum(1, keepdims=True)
         most_probable = np.zeros_like(kept)

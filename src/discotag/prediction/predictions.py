@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import floor
-from typing import Final
+from typing import Final, NamedTuple
 
 from discotag.mentions import Document, Mention
 
@@ -45,6 +45,51 @@ class LeftOut:
         self.mentions += len(low)
         self.highest = max(self.highest, *low) if low else self.highest
         return [each for each in mentions if (each.score or 0.0) >= min_score]
+
+
+class Review(NamedTuple):
+    """Which candidates are returned besides mentions.
+
+    Attributes:
+        least: Their lowest score.
+        distinct: Whether they share no word with mentions and with candidates of a higher score
+            that have the same label: other readings of the same words are then left out.
+    """
+
+    least: float
+    distinct: bool
+
+    def split(
+        self, mentions: Iterable[Mention], candidates: Iterable[Mention], min_score: float
+    ) -> tuple[list[Mention], list[Mention]]:
+        """Return the mentions of at least a score, and all others with the candidates."""
+        mentions = list(mentions)
+        kept = [each for each in mentions if (each.score or 0.0) >= min_score]
+        low = [each for each in mentions if (each.score or 0.0) < min_score]
+        others = [each for each in candidates if (each.score or 0.0) >= self.least]
+        if self.distinct:
+            others = distinct(mentions, others)
+        return kept, low + [each for each in others if each not in mentions]
+
+
+def distinct(mentions: Iterable[Mention], candidates: Iterable[Mention]) -> list[Mention]:
+    """Return the candidates that share no word with a mention or a better candidate of their label.
+
+    Whether a candidate is returned does not depend on those with a lower score.
+
+    Example:
+        >>> pain = Mention("ADR", [(1, 2)], score=0.2), Mention("ADR", [(1, 3)], score=0.1)
+        >>> [each.score for each in distinct([], pain)]
+        [0.2]
+    """
+    taken = {(each.label, place) for each in mentions for place in each.words}
+    kept = []
+    for each in sorted(candidates, key=lambda one: -(one.score or 0.0)):
+        places = {(each.label, place) for place in each.words}
+        if taken.isdisjoint(places):
+            kept.append(each)
+            taken |= places
+    return kept
 
 
 class Predictions(Iterator[Document]):

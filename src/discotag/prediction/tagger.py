@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isnan
 from numbers import Integral, Real
 from pathlib import Path
@@ -16,17 +16,19 @@ import numpy.typing as npt
 from discotag.errors import DiscotagError, InputError
 from discotag.mentions import Document, Mention, Sentence
 from discotag.model.config import MOST_BIAS, ModelConfig
+from discotag.model.guarantee import Guarantee, usable
 from discotag.model.tokenizer import EncodedSentences, Indices, WordTokenizer
 from discotag.prediction.batching import plan_batches
 from discotag.prediction.decoding import (
     Analysed,
     Decoder,
+    Found,
     Tagging,
     best_readings,
     join_taggings,
 )
 from discotag.prediction.pipeline import Work, collection_paused, run_pipeline
-from discotag.prediction.predictions import LeftOut, Predictions
+from discotag.prediction.predictions import LeftOut, Predictions, Review
 from discotag.prediction.regions import Judged
 from discotag.prediction.runtimes import LOOK_AHEAD, Encoded, Runtime, TorchRuntime
 from discotag.prediction.stretches import decode_in_stretches
@@ -181,7 +183,19 @@ class Tagger:
             )
         folder = self.origin.folder
         name = None if folder == BUNDLED else str(folder)
-        return _unpickled, (name, self.origin.runtime, self.origin.device, self.splitter)
+        given = name, self.origin.runtime, self.origin.device, self.splitter, self.config.guarantee
+        return _unpickled, given
+
+    def with_guarantee(self, guarantee: Guarantee | None) -> Tagger:
+        """Return the same tagger with another guarantee, or with none.
+
+        Args:
+            guarantee: What `discotag.find_guarantee` has found.
+        """
+        config = replace(self.config, guarantee=guarantee)
+        return Tagger(
+            config, self.tokenizer, self.runtime, splitter=self.splitter, origin=self.origin
+        )
 
     @overload
     def __call__(  # type: ignore[overload-overlap]  # a text is not a list of items
@@ -203,6 +217,7 @@ class Tagger:
         batch_size: int | None = None,
         probabilities: bool = True,
         bias: float = 0.0,
+        candidates: bool | float | None = False,
     ) -> list[Document]:
         """Return documents with the mentions found in them, which replace existing ones.
 
@@ -215,11 +230,13 @@ class Tagger:
                 number of subwords only.
             probabilities: Whether to compute the probability of each mention as its `score`.
             bias: As in `predict`.
+            candidates: As in `predict`, but by default there are none.
         """
         check_options(batch_size=batch_size, min_score=min_score, bias=bias)
-        portions = [_Portion[list[Mention]](list(documents))]
+        review = self._review(candidates, bias)
+        portions = [_Portion[Found](list(documents))]
         found = self._tagged(
-            portions, min_score, batch_size, probabilities, self._total(bias), LeftOut()
+            portions, min_score, batch_size, probabilities, self._total(bias), review, LeftOut()
         )
         return [document for portion in found for document in portion.documents]
 
@@ -232,6 +249,7 @@ class Tagger:
         min_score: float = 0.0,
         bias: float = 0.0,
         skip: int = 0,
+        candidates: bool | float | None = None,
     ) -> Predictions:
         """Find mentions lazily: items are read as their documents are asked for.
 
@@ -250,6 +268,11 @@ class Tagger:
                 preferred as if its odds were e = 2.7 times as high.
             skip: Leave out the documents of this many items at the beginning, to resume a job. The
                 other documents are exactly the same as without `skip`.
+            candidates: Whether sentences get `candidates`, besides their mentions: what a person
+                should look at so that few mentions are missed, as the guarantee of the model says.
+                By default, they do if the model has one; see `discotag.find_guarantee`. A number is
+                the lowest score of candidates, which needs no guarantee. Mentions that `min_score`
+                leaves out are candidates, too.
 
         Returns:
             An iterator with a document for each item, in order. Notebooks draw its next documents,
@@ -264,10 +287,11 @@ class Tagger:
         _check_items(items)
         check_options(batch_size=batch_size, min_score=min_score, bias=bias)
         _check_whole("skip", skip, least=0)
+        review = self._review(candidates, bias)
         portions = self._portions(items, skip)
         left_out = LeftOut()
         tagged = self._tagged(
-            portions, float(min_score), batch_size, True, self._total(bias), left_out
+            portions, float(min_score), batch_size, True, self._total(bias), review, left_out
         )
         found = (document for portion in tagged for document in portion.wanted)
         return Predictions(_shown(found, items, skip) if progress else found, left_out)
@@ -472,12 +496,41 @@ class Tagger:
             self.config.bias,
         )
 
+    def has_candidates(self, wanted: bool | float | None = None) -> bool:
+        """Return whether `predict` gives candidates to sentences if it is called with this.
+
+        Raises:
+            InputError: As in `predict`.
+        """
+        return self._review(wanted, 0.0) is not None
+
+    def _review(self, wanted: bool | float | None, bias: float) -> Review | None:
+        """Return which candidates there are; None if there are none.
+
+        Args:
+            wanted: What the caller asks for.
+            bias: What the caller adds to the log-odds of mentions.
+
+        Raises:
+            InputError: The number is not a score; or the candidates of the guarantee are wanted,
+                and the model has none, or it was measured in another way.
+        """
+        guarantee = self.config.guarantee
+        if wanted is False or (guarantee is None and wanted is None):
+            return None
+        if wanted is not None and not isinstance(wanted, bool):
+            if not isinstance(wanted, Real) or not 0 < wanted <= 1:
+                raise InputError(f"candidates must be a score above 0, up to 1, got {wanted!r}")
+            return Review(float(wanted), distinct=False)
+        found = usable(guarantee, self.runtime.name, bias)
+        return Review(found.threshold, found.distinct)
+
     def _total(self, bias: float) -> float:
         """Return a bias with that of the model added."""
         return self.config.bias + float(bias)
 
     def save_pretrained(self, folder: str | Path) -> None:
-        """Write the model to a folder, from which `load` can load it.
+        """Write the model to a folder, from which `load` can load it, with this configuration.
 
         Raises:
             DiscotagError: If the tagger has no PyTorch network and was not loaded from a folder.
@@ -485,9 +538,10 @@ class Tagger:
         from discotag.model.files import copy_model
 
         if isinstance(self.runtime, TorchRuntime):
-            self.runtime.network.save_pretrained(folder)
+            network = self.runtime.network
+            network.save_pretrained(folder, self.config)
         elif self.folder is not None:
-            copy_model(self.folder, Path(folder))
+            copy_model(self.folder, Path(folder), self.config)
         else:
             raise DiscotagError(
                 "this tagger was not loaded from a folder: there is nothing to save"
@@ -514,25 +568,52 @@ class Tagger:
         batch_size: int | None,
         probabilities: bool,
         bias: float,
+        review: Review | None,
         left_out: LeftOut,
-    ) -> Iterator[_Portion[list[Mention]]]:
-        """Yield portions whose documents have the mentions found in them."""
+    ) -> Iterator[_Portion[Found]]:
+        """Yield portions whose documents have the mentions found in them.
 
-        def work(decoder: Decoder, encoded: Encoded, lengths: Numbers) -> Work[list[list[Mention]]]:
+        Args:
+            portions: The portions.
+            min_score: The lowest score of mentions.
+            batch_size: The most sentences of a batch.
+            probabilities: Whether mentions have scores.
+            bias: The total bias.
+            review: Which candidates there are; None: there are none.
+            left_out: Counts the mentions that are left out, if there are no candidates.
+        """
+
+        def work(decoder: Decoder, encoded: Encoded, lengths: Numbers) -> Work[list[Found]]:
             found = yield from decoder.find(
                 *encoded, lengths, bias=bias, probabilities=probabilities
             )
-            return [found.get(row, []) for row in range(len(lengths))]
+            more: dict[int, list[Mention]] = {}
+            if review is not None:
+                more = yield from decoder.candidates(*encoded, lengths, review.least)
+            return [Found(found.get(row, []), more.get(row, [])) for row in range(len(lengths))]
+
+        def join(stretches: list[tuple[int, Found]]) -> Found:
+            return Found(
+                _join_mentions([(start, each.mentions) for start, each in stretches]),
+                _join_mentions([(start, each.candidates) for start, each in stretches]),
+            )
 
         # Only `Decoder.best` needs the best tag sequence.
-        joining = _Joining(0 if self.decoder().chooses(bias) else 1, _join_mentions)
+        joining = _Joining(0 if self.decoder().chooses(bias) else 1, join)
+        nothing = Found([], [])
+
+        def keep(found: Found) -> tuple[Sequence[Mention], Sequence[Mention]]:
+            if review is None:
+                return left_out.keep(found.mentions, min_score), ()
+            return review.split(*found, min_score)
+
         for portion in self._over(portions, work, batch_size, joining=joining):
-            mentions = (each or [] for each in portion.found)
+            found = (each or nothing for each in portion.found)
             with collection_paused():
                 portion.documents = [
                     _rebuilt(
                         document,
-                        [left_out.keep(next(mentions), min_score) for _ in document.sentences],
+                        [keep(next(found)) for _ in document.sentences],
                     )
                     for document in portion.documents
                 ]
@@ -708,11 +789,14 @@ def _join_mentions(stretches: list[tuple[int, list[Mention]]]) -> list[Mention]:
     return [mention.shifted(start) for start, mentions in stretches for mention in mentions]
 
 
-def _rebuilt(document: Document, mentions: Sequence[Sequence[Mention]]) -> Document:
-    """Return a document with these mentions of each sentence in place of its own."""
-    if not any(mentions) and not any(each.mentions for each in document.sentences):
+def _rebuilt(document: Document, found: Sequence[tuple[Sequence[Mention], ...]]) -> Document:
+    """Return a document with these mentions and candidates of each sentence for its own."""
+    if not any(map(any, found)) and not any(
+        each.mentions or each.candidates for each in document.sentences
+    ):
         return document
-    return document.with_mentions(mentions)
+    mentions, candidates = zip(*found, strict=True)
+    return document.with_mentions(mentions, candidates)
 
 
 def check_options(*, batch_size: int | None, min_score: float, bias: float) -> None:
@@ -752,9 +836,16 @@ def _check_whole(name: str, value: object, *, least: int) -> None:
         raise InputError(f"{name} must be at least {least}, a whole number; got {value!r}")
 
 
-def _unpickled(name: str | None, runtime: str, device: str | None, splitter: Splitter) -> Tagger:
+def _unpickled(
+    name: str | None,
+    runtime: str,
+    device: str | None,
+    splitter: Splitter,
+    guarantee: Guarantee | None,
+) -> Tagger:
     """Load a tagger that was pickled."""
-    return Tagger.from_pretrained(name, runtime=runtime, device=device, splitter=splitter)
+    tagger = Tagger.from_pretrained(name, runtime=runtime, device=device, splitter=splitter)
+    return tagger.with_guarantee(guarantee)
 
 
 def _shown(documents: Iterator[Document], items: Iterable[Item], skip: int) -> Iterator[Document]:

@@ -46,7 +46,7 @@ const blocks = [...document.querySelectorAll("script[type='application/json']")]
   block.remove();
   return data;
 });
-const {labels, mentions, pageDocuments, pageWords} = blocks.pop(), all = blocks.flat();
+const {labels, mentions, candidates, pageDocuments, pageWords} = blocks.pop(), all = blocks.flat();
 const search = get("search"), slider = get("least"), only = get("only"), chosen = get("label");
 const list = get("documents"), count = number => number.toLocaleString("en");
 let least = 0, label = -1, wanted = "", shown = [], starts = [], page = 0;
@@ -124,7 +124,8 @@ function filter() {
   page = Math.max(starts.findLastIndex(place => shown[place] <= first), 0);
   get("shown-score").textContent = slider.value + "%";
   get("counts").textContent = count(shown.length) + " of " + count(all.length) + " documents, " +
-    count(found) + " of " + count(mentions) + " mentions";
+    count(found) + " of " + count(mentions) + " mentions" + (candidates ?
+    "; candidates to review among them: " + count(candidates) : "");
   draw();
 }
 function draw() {
@@ -230,7 +231,7 @@ def write_page(
         "<noscript><p>Without JavaScript this page shows the first documents only.</p></noscript>"
         f'</header>\n{FILTER}<main id="documents">\n'
     )
-    number = drawn = words = mentions = 0
+    number = drawn = words = mentions = candidates = 0
     block: list[dict[str, Any]] = []
     drawing = True
     for number, document in enumerate(documents, 1):
@@ -242,6 +243,7 @@ def write_page(
             stream.write(_article(number, document, labels))
             drawn, words = number, words + size
         mentions += sum(len(sentence.mentions) for sentence in document.sentences)
+        candidates += sum(len(sentence.candidates) for sentence in document.sentences)
         block.append(_data(document, labels))
         if not drawing and len(block) >= BLOCK:
             stream.write(json_block(block) + "\n")
@@ -250,7 +252,8 @@ def write_page(
         stream.write("</main>\n")
     summary = {
         "labels": [visible(label) for label in labels],
-        "mentions": mentions,
+        "mentions": mentions + candidates,
+        "candidates": candidates,
         "pageDocuments": PAGE_DOCUMENTS,
         "pageWords": PAGE_WORDS,
     }
@@ -258,7 +261,8 @@ def write_page(
     more = f"; {rest:,} more need JavaScript" if rest else ""
     stream.write(
         f'{json_block(block)}\n{PAGES}<p class="soft" id="note">{drawn:,} of {number:,} documents '
-        f"are shown{more}. There are {mentions:,} mentions in all.</p>\n"
+        f"are shown{more}. There are {mentions:,} mentions in all"
+        f"{f'; candidates to review: {candidates:,}' if candidates else ''}.</p>\n"
         f"{json_block(summary)}{end}"
     )
 

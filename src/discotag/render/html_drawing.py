@@ -12,6 +12,7 @@ from discotag.render.html import safe, visible
 from discotag.render.layout import (
     Segment,
     colours,
+    drawn_mentions,
     lanes,
     runs,
     segments,
@@ -19,6 +20,9 @@ from discotag.render.layout import (
     spelled,
 )
 from discotag.render.shares import percent
+
+REVIEW: Final = " <small>to review</small>"
+"""What follows a candidate in the list of mentions."""
 
 KEPT_TOGETHER: Final = 24
 """The most characters without white space that stay on one line; browsers wrap longer ones."""
@@ -56,6 +60,8 @@ gap:.2rem 1.2rem}
 .discotag .mentions li{transition:opacity .2s;overflow-wrap:anywhere}
 .discotag .number{display:inline-block;font:700 .7rem/1rem system-ui,sans-serif;
 -webkit-print-color-adjust:exact;print-color-adjust:exact}
+.discotag .bars .candidate{opacity:.55}.discotag li.candidate{font-style:italic}
+.discotag .candidate .number{background:none;color:var(--c);box-shadow:inset 0 0 0 1px var(--c)}
 .discotag .other .number{background:none;color:var(--c);box-shadow:inset 0 0 0 1px var(--c)}
 .discotag .other,.discotag small{color:var(--soft)}.discotag small{font-size:.85em}
 .discotag mark{background:var(--hit);color:inherit;text-decoration:underline}
@@ -112,8 +118,8 @@ function unpacked(sentence) {
   const rows = sentence.mentions || [];
   return {words: sentence.words, glued: new Set(sentence.glued), together: sentence.together,
     mentions: rows.map(row => {
-      const [label, score, percent, lane, colour, at] = row;
-      return {row, label, score, percent, lane, colour, at, drawn: []};
+      const [label, score, percent, lane, colour, at, candidate] = row;
+      return {row, label, score, percent, lane, colour, at, candidate, drawn: []};
     })};
 }
 function spelled(sentence, start, end) {
@@ -155,7 +161,7 @@ function drawWords(sentence, hits) {
       let kind = word < first ? "gap" : "bar";
       if (word === first) { kind += " first"; bar.dataset.number = number + 1; }
       if (word === last - 1) kind += " last";
-      bar.className = kind + " c" + mention.colour;
+      bar.className = kind + " c" + mention.colour + (mention.candidate ? " candidate" : "");
       while (bars[word].length < mention.lane) bars[word].push(document.createElement("i"));
       bars[word][mention.lane] = bar;
       mention.drawn.push(bar);
@@ -188,10 +194,12 @@ function listMentions(sentence, labels) {
   const list = element("ol", "mentions");
   list.setAttribute("role", "list");
   sentence.mentions.forEach((mention, number) => {
-    const item = element("li", "c" + mention.colour, element("b", "number", String(number + 1)),
+    const item = element("li", "c" + mention.colour + (mention.candidate ? " candidate" : ""),
+      element("b", "number", String(number + 1)),
       " ", element("small", "", labels[mention.label]), " ", element("bdi", "",
       mention.at.map(([start, end]) => spelled(sentence, start, end)).join(" … ")));
     if (mention.score !== null) item.append(" ", element("small", "", mention.percent + "%"));
+    if (mention.candidate) item.append(" ", element("small", "", "to review"));
     mention.drawn.push(item);
     list.append(item);
   });
@@ -228,7 +236,9 @@ def alone(body: str) -> str:
 
 def draw_documents(documents: Sequence[Document], note: str = "") -> str:
     """Return drawings of several documents, and a note below them, to be put into any page."""
-    labels = sorted({m.label for each in documents for m in each.mentions})
+    labels = sorted(
+        {m.label for each in documents for one in each.sentences for m in drawn_mentions(one)}
+    )
     body = "<hr>".join(_drawn(document, labels) for document in documents)
     return alone(body + (f"<p><small>{safe(note)}</small></p>" if note else ""))
 
@@ -237,6 +247,8 @@ def draw_sentence(
     sentence: Sentence, *, labels: Sequence[str] = (), among: Collection[Mention] | None = None
 ) -> str:
     """Draw words, below them a bar for each mention, dotted in its gaps, and the list of mentions.
+
+    Candidates come after the mentions, paler, and with the words `to review`.
 
     Mentions that do not overlap share a row. Each has a number, which is at the beginning of its
     fragments and in the list. Screen readers read the words and the list, not the bars. The drawing
@@ -247,17 +259,20 @@ def draw_sentence(
         labels: All labels; see `discotag.render.layout.colours`.
         among: The mentions that are pointed out in the list; by default, all of them.
     """
-    if not sentence.mentions:
+    mentions = drawn_mentions(sentence)
+    if not mentions:
         return draw_words(sentence)
-    chosen = [number % COLOURS for number in colours(sentence.mentions, labels)]
+    chosen = [number % COLOURS for number in colours(mentions, labels)]
     items = []
-    for number, mention in enumerate(sentence.mentions):
+    for number, mention in enumerate(mentions):
         other = "" if among is None or mention in among else " other"
+        if number >= len(sentence.mentions):
+            other += " candidate"
         score = "" if mention.score is None else f" <small>{percent(mention.score)}</small>"
         items.append(
             f'<li class="c{chosen[number]}{other}"><b class="number">{number + 1}</b> '
             f"<small>{safe(mention.label)}</small> <bdi>{safe(spelled(sentence, mention))}</bdi>"
-            f"{score}</li>"
+            f"{score}{REVIEW if number >= len(sentence.mentions) else ''}</li>"
         )
     listed = f'<ol class="mentions" role="list">{"".join(items)}</ol>'
     return draw_words(sentence, labels=labels) + listed
@@ -265,7 +280,8 @@ def draw_sentence(
 
 def draw_words(sentence: Sentence, *, labels: Sequence[str] = ()) -> str:
     """Draw words and bars without the list of mentions; see `draw_sentence`."""
-    mentions = sentence.mentions
+    mentions = drawn_mentions(sentence)
+    predicted = len(sentence.mentions)
     bars: list[list[str]] = [[] for _ in sentence.words]
     chosen = [number % COLOURS for number in colours(mentions, labels)]
     placed = lanes(mentions)
@@ -273,7 +289,7 @@ def draw_words(sentence: Sentence, *, labels: Sequence[str] = ()) -> str:
         for segment in segments(mentions[number]):
             below = bars[segment.word]
             below += ["<i></i>"] * (placed[number] - len(below))
-            below.append(_bar(segment, number, chosen[number]))
+            below.append(_bar(segment, number, chosen[number], candidate=number >= predicted))
     spaced = spaces(sentence)
     cells = [
         f'<span class="{"word spaced" if space else "word"}">'
@@ -306,8 +322,9 @@ def drawing_data(sentence: Sentence, labels: Sequence[str]) -> dict[str, Any]:
     if glued:
         data["glued"] = glued
         data["together"] = list(_together(sentence.words, spaced))
-    if sentence.mentions:
-        chosen = colours(sentence.mentions, labels)
+    mentions = drawn_mentions(sentence)
+    if mentions:
+        chosen = colours(mentions, labels)
         data["mentions"] = [
             [
                 labels.index(mention.label),
@@ -316,9 +333,10 @@ def drawing_data(sentence: Sentence, labels: Sequence[str]) -> dict[str, Any]:
                 lane,
                 colour % COLOURS,
                 mention.fragments,
+                *([] if number < len(sentence.mentions) else [1]),
             ]
-            for mention, lane, colour in zip(
-                sentence.mentions, lanes(sentence.mentions), chosen, strict=True
+            for number, (mention, lane, colour) in enumerate(
+                zip(mentions, lanes(mentions), chosen, strict=True)
             )
         ]
     return data
@@ -327,7 +345,9 @@ def drawing_data(sentence: Sentence, labels: Sequence[str]) -> dict[str, Any]:
 def _drawn(item: Sentence | Document, labels: Sequence[str]) -> str:
     if isinstance(item, Sentence):
         return draw_sentence(item, labels=labels)
-    labels = labels or sorted({mention.label for mention in item.mentions})
+    labels = labels or sorted(
+        {mention.label for each in item.sentences for mention in drawn_mentions(each)}
+    )
     drawn = [draw_sentence(each, labels=labels) for each in item.sentences[:MOST_SENTENCES]]
     name = "" if item.id is None else f"<p><small>{safe(item.id)}</small></p>"
     more = len(item.sentences) - len(drawn)
@@ -335,7 +355,7 @@ def _drawn(item: Sentence | Document, labels: Sequence[str]) -> str:
     return name + "".join(drawn) + rest
 
 
-def _bar(segment: Segment, number: int, colour: int) -> str:
+def _bar(segment: Segment, number: int, colour: int, *, candidate: bool) -> str:
     kind = "bar" if segment.covered else "gap"
     shown = ""
     if segment.first:
@@ -343,7 +363,8 @@ def _bar(segment: Segment, number: int, colour: int) -> str:
         shown = f' data-number="{number + 1}"'
     if segment.last:
         kind += " last"
-    return f'<i class="{kind} c{colour}"{shown}></i>'
+    marked = " candidate" if candidate else ""
+    return f'<i class="{kind} c{colour}{marked}"{shown}></i>'
 
 
 def _ordered(units: Sequence[tuple[str, str]]) -> Iterator[str]:

@@ -215,6 +215,11 @@ def runs(spaced: Sequence[bool]) -> Iterator[Fragment]:
             first = word + 1
 
 
+def drawn_mentions(sentence: Sentence) -> tuple[Mention, ...]:
+    """Return what is drawn of a sentence: its mentions, then its candidates."""
+    return sentence.mentions + sentence.candidates
+
+
 def colours(mentions: Sequence[Mention], labels: Sequence[str] = ()) -> list[int]:
     """Return the number of the colour of each mention.
 

@@ -11,7 +11,7 @@ from rich.text import Text
 from discotag.characters import printable
 from discotag.mentions import Mention, Sentence
 from discotag.render.layers import column_lines, columns
-from discotag.render.layout import Line, colours, lay_out, spaces
+from discotag.render.layout import Line, colours, drawn_mentions, lay_out, spaces
 from discotag.render.shares import percent
 from discotag.scheme import Layers
 
@@ -24,8 +24,9 @@ def draw_mentions(sentence: Sentence, *, width: int, labels: Sequence[str] = ())
     """Draw a sentence, and below its words a mark for each mention: `━` for words, `┄` for gaps.
 
     If the text of the sentence is unknown, its words are separated by spaces. A mark is followed by
-    the label and, if known, the probability of the mention. Mentions that do not collide share a
-    row. Marks that go on in the next line have `…` after their caption, and there before it.
+    the label and, if known, the probability of the mention, and `to review` for a candidate.
+    Mentions that do not collide share a row. Marks that go on in the next line have `…` after their
+    caption, and there before it.
 
     Args:
         sentence: The sentence.
@@ -33,11 +34,11 @@ def draw_mentions(sentence: Sentence, *, width: int, labels: Sequence[str] = ())
         labels: All labels of the document, so that each has the same colour in every sentence.
     """
     words = [printable(word) for word in sentence.words]
+    mentions = drawn_mentions(sentence)
     captions = [caption(mention) for mention in sentence.mentions]
-    layout = lay_out(
-        words, spaces(sentence), sentence.mentions, captions, measure=cell_len, width=width
-    )
-    styles = [STYLES[n % len(STYLES)] for n in colours(sentence.mentions, labels)]
+    captions += [f"{caption(candidate)} to review" for candidate in sentence.candidates]
+    layout = lay_out(words, spaces(sentence), mentions, captions, measure=cell_len, width=width)
+    styles = [STYLES[n % len(STYLES)] for n in colours(mentions, labels)]
     drawing = Text()
     for line in layout.lines:
         shown = words[line.start : line.start + len(line.words)]

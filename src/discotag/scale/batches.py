@@ -142,7 +142,8 @@ class TagBatches:
     def _found(self, texts: Iterable[Any]) -> list[list[dict[str, Any]]]:
         tagger = _loaded(*self._model)
         given = (each.item() if isinstance(each, np.generic) else each for each in texts)
-        return [mention_values(each.mentions) for each in tagger.predict(given, **self._options)]
+        found = tagger.predict(given, candidates=False, **self._options)
+        return [mention_values(each.mentions) for each in found]
 
     def _column(self, texts: Iterable[Any]) -> Any:
         arrow = import_arrow("tables of")

@@ -195,7 +195,11 @@ class Worker:
 
         work = self._work
         found = tagger.predict(
-            documents(), batch_size=work.batch_size, min_score=work.min_score, bias=work.bias
+            documents(),
+            batch_size=work.batch_size,
+            min_score=work.min_score,
+            bias=work.bias,
+            candidates=False,
         )
 
         def portions() -> Iterator[Portion]:

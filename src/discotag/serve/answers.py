@@ -64,12 +64,19 @@ def make_documents(request: PredictRequest, splitter: Splitter, limits: Limits) 
 
 
 def fill(
-    documents: Sequence[Document], found: Sequence[Sequence[Plain]], min_score: float
+    documents: Sequence[Document], found: Sequence[Sequence[Any]], request: PredictRequest
 ) -> list[Document]:
-    """Return documents with the mentions that an engine found, except those of a low score."""
-    mentions = iter(found)
+    """Return documents with the mentions that an engine found, except those of a low score.
+
+    If candidates are wanted, those of a low score are among them.
+    """
+    sentences = iter(found)
     return [
-        document.with_mentions([_mentions(next(mentions), min_score) for _ in document.sentences])
+        document.with_mentions(
+            *zip(*[_filled(next(sentences), request) for _ in document.sentences], strict=True)
+        )
+        if document.sentences
+        else document
         for document in documents
     ]
 
@@ -106,11 +113,20 @@ def write_answer(
     return json.dumps(answer, ensure_ascii=False).encode()
 
 
-def _mentions(found: Sequence[Plain], min_score: float = 0.0) -> list[Mention]:
+def _filled(found: Sequence[Any], request: PredictRequest) -> tuple[list[Mention], list[Mention]]:
+    """Return the mentions and candidates of a sentence."""
+    mentions, candidates, _ = found
+    every = _mentions(mentions)
+    kept = [each for each in every if (each.score or 0) >= request.min_score]
+    if not request.candidates:
+        return kept, []
+    return kept, [each for each in every if each not in kept] + _mentions(candidates)
+
+
+def _mentions(found: Sequence[Plain]) -> list[Mention]:
     return [
         Mention(label, tuple([(start, end) for start, end in fragments]), score=score)
         for label, fragments, score in found
-        if min_score <= 0 or (score or 0) >= min_score
     ]
 
 

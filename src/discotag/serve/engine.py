@@ -5,10 +5,11 @@ its input does, so that it does not outlive the service. A message is its length
 followed by JSON:
 
 - first `{"models": [[name, folder, runtime, device], ...]}`; answered by `{}` when all are loaded;
-- then `{"task": [model, bias, alternatives], "sentences": [[word, ...], ...]}`, answered by
-  `{"found": [...]}` with an item for each sentence: its mentions, `[[label, fragments, score],
-  ...]`. If alternatives, their number, is not 0, an item is `[mentions, readings]`, where readings
-  are `[[probability, [[label, fragments, null], ...]], ...]`.
+- then `{"task": [model, bias, alternatives, candidates], "sentences": [[word, ...], ...]}`,
+  answered by `{"found": [...]}` with an item for each sentence, `[mentions, candidates, readings]`.
+  Mentions and candidates are `[[label, fragments, score], ...]`; there are no candidates if they
+  are not wanted. If alternatives, their number, is not 0, readings are `[[probability, [[label,
+  fragments, null], ...]], ...]`, else null.
 
 What cannot be done is answered by `{"error": message}`.
 """
@@ -77,20 +78,25 @@ def _answer(message: dict[str, Any], taggers: dict[str, Tagger]) -> dict[str, An
     if "models" in message:
         taggers.update(_load(message["models"]))
         return {}
-    model, bias, alternatives = message["task"]
+    model, bias, alternatives, candidates = message["task"]
     sentences = [Sentence.unchecked(tuple(words), None, None, 0) for words in message["sentences"]]
-    if not alternatives:
+    if alternatives:
+        analysed = taggers[model].analyse(sentences, bias=bias, alternatives=alternatives)
+        found = [each.sentence for each in analysed]
+        readings: list[Any] = [
+            [(one.probability, _plain(one.sentence.mentions)) for one in each.alternatives]
+            for each in analysed
+        ]
+    if candidates or not alternatives:
         documents = [Document.unchecked((each,), None) for each in sentences]
-        tagged = taggers[model].tag_batch(documents, bias=bias)
-        return {"found": [_plain(each.sentences[0].mentions) for each in tagged]}
-    analysed = taggers[model].analyse(sentences, bias=bias, alternatives=alternatives)
+        tagged = taggers[model].tag_batch(documents, bias=bias, candidates=candidates)
+        found = [each.sentences[0] for each in tagged]
+    if not alternatives:
+        readings = [None] * len(found)
     return {
         "found": [
-            (
-                _plain(each.sentence.mentions),
-                [(one.probability, _plain(one.sentence.mentions)) for one in each.alternatives],
-            )
-            for each in analysed
+            (_plain(each.mentions), _plain(each.candidates), own)
+            for each, own in zip(found, readings, strict=True)
         ]
     }
 
@@ -104,7 +110,7 @@ def _load(models: Sequence[Sequence[Any]]) -> dict[str, Tagger]:
         found[name] = tagger = load(folder, runtime=runtime, device=device)
         if isinstance(tagger.runtime, OnnxRuntime) and tagger.runtime.device == "cpu":
             tagger.runtime.budget = BUDGET
-        tagger(WARM_UP)
+        next(tagger.predict([WARM_UP], candidates=False))
     gc.freeze()  # what is loaded stays: garbage collection need not look at it again and again
     return found
 

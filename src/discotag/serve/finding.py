@@ -8,7 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, ParamSpec, TypeVar
 
+from discotag.errors import InputError, one_line
 from discotag.mentions import Document
+from discotag.model.guarantee import usable
 from discotag.serve.answers import check_size, fill, make_documents
 from discotag.serve.batching import Scheduler
 from discotag.serve.errors import ServiceError
@@ -50,25 +52,29 @@ class Service:
         """Return documents with mentions, and the alternatives of each sentence if wanted.
 
         Raises:
-            ServiceError: There is too much to tag, or it takes too long.
+            ServiceError: There is too much to tag, it takes too long, or the model has no
+                candidates.
         """
         limits = self.policy.limits
+        if request.candidates:
+            try:
+                usable(model.config.guarantee, model.runtime, request.bias)
+            except InputError as error:
+                raise ServiceError(422, "no_candidates", one_line(error)) from None
         try:
             async with asyncio.timeout(limits.seconds):
                 size = check_size(request, limits)
                 documents = await aside(size, make_documents, request, self.splitter, limits)
                 words = [each.words for document in documents for each in document.sentences]
-                task = Task(model.name, request.bias, alternatives)
+                task = Task(model.name, request.bias, alternatives, request.candidates)
                 found = await self.scheduler.tag(task, words)
         except TimeoutError:
             raise ServiceError(
                 504, "too_late", f"the texts were not tagged within {limits.seconds:g} seconds"
             ) from None
-        readings = None
-        if alternatives:
-            found, readings = [each for each, _ in found], [each for _, each in found]
+        readings = [each for _, _, each in found] if alternatives else None
         self.metrics.count_words(sum(map(len, words)))
-        filled = await aside(size, fill, documents, found, request.min_score)
+        filled = await aside(size, fill, documents, found, request)
         labels = Counter(
             mention.label
             for document in filled

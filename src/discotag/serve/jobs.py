@@ -16,11 +16,13 @@ class Task(NamedTuple):
         model: The name of the model.
         bias: As in `Tagger.predict`.
         alternatives: The most readings of a sentence to find besides its mentions; 0: none.
+        candidates: Whether to find candidates to review, too.
     """
 
     model: str
     bias: float = 0.0
     alternatives: int = 0
+    candidates: bool = False
 
 
 class Slice(NamedTuple):

@@ -42,7 +42,7 @@ class ServedModel:
 
     def facts(self) -> ModelFacts:
         """Return what clients may know about the model."""
-        scheme = self.scheme
+        scheme, guarantee = self.scheme, self.config.guarantee
         return ModelFacts(
             name=self.name,
             labels=list(scheme.labels),
@@ -52,6 +52,7 @@ class ServedModel:
             runtime=self.runtime,
             language=self.config.language,
             description=self.config.data,
+            guarantee=None if guarantee is None else str(guarantee),
         )
 
 

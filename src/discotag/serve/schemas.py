@@ -80,6 +80,11 @@ class PredictRequest(BaseModel):
         le=MOST_ALTERNATIVES,
         description="Also return the most probable readings of each sentence, up to this many.",
     )
+    candidates: bool = Field(
+        False,
+        description="Also return candidates to review, so that few mentions are missed, as the "
+        "guarantee of the model says.",
+    )
     tags: bool = Field(False, description="Also return the tag of each word.")
     draw: bool = Field(False, description="Also return what the page draws.")
 
@@ -127,6 +132,11 @@ class ExportRequest(PredictRequest):
     def _check_format(self) -> Self:
         if self.format not in EXPORTS:
             raise ValueError(f"format must be one of {', '.join(EXPORTS)}")
+        if self.candidates and self.format not in ("jsonl", *TABLES):
+            raise ValueError(
+                f"{self.format} cannot mark candidates; use jsonl, {', '.join(TABLES)}, or leave "
+                "out candidates"
+            )
         return self
 
 
@@ -163,6 +173,9 @@ class FoundDocument(BaseModel):
 
     text: str | None = None
     mentions: list[FoundMention]
+    candidates: list[FoundMention] | None = Field(
+        None, description="What a person should look at besides the mentions; if any."
+    )
     sentences: list[FoundSentence]
     alternatives: list[list[FoundReading]] | None = Field(
         None, description="For each sentence, its most probable readings."
@@ -192,6 +205,7 @@ class ModelFacts(BaseModel):
     runtime: str
     language: str | None
     description: str | None
+    guarantee: str | None = Field(None, description="What mentions and candidates find at least.")
 
 
 class ModelsAnswer(BaseModel):

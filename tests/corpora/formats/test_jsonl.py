@@ -321,3 +321,31 @@ def test_a_first_line_that_is_broken_leaves_the_others(tmp_path):
     found, problems = corpus(tmp_path, '{"text": "a"', '{"text": "b"}')
     assert [document.text for document in found] == ["b"]
     assert problems == [("syntax", 1)]
+
+
+def test_candidates(tmp_path):
+    pain, arms = Mention("ADR", [(0, 1)], score=0.9), Mention("ADR", [(2, 3)], score=0.1)
+    first = Splitter().document("pain in arms. No sleep.", id="7")
+    documents = [
+        first.with_mentions([[pain], []], [[arms], [pain]]),
+        Document([Sentence(["sore", "toes", "!"], candidates=[arms])]),
+    ]
+    write(documents, tmp_path / "a.jsonl")
+    found = list(read(tmp_path / "a.jsonl"))
+    assert found == documents
+    assert [[each.score for each in document.candidates] for document in found] == [
+        [0.1, 0.9],
+        [0.1],
+    ]
+
+
+def test_candidates_that_are_wrong_are_reported(tmp_path):
+    words = '"sentences": [{"words": ["a", "b"]}]'
+    far = '{"label": "X", "fragments": [[1, 3]]}'
+    found, problems = corpus(
+        tmp_path,
+        f'{{{words}, "candidates": [{far}]}}',
+        '{"text": "a b", "candidates": [{"label": "X", "spans": [[0, 1]]}]}',
+    )
+    assert [each.candidates for each in found] == [(), ()]
+    assert [kind for kind, _ in problems] == ["outside", "unknown_field"]

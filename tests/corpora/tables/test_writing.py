@@ -2,6 +2,7 @@
 
 import pytest
 
+from discotag import Mention, to_dataframe
 from discotag.corpora import CorpusError
 from discotag.corpora.tables import write_table, writing
 from discotag.corpora.tables.cells import RISKY, as_text, safe
@@ -107,3 +108,41 @@ def test_values_as_text():
     assert as_text(True) == "TRUE"
     assert as_text(b"caf\xc3\xa9") == "café"
     assert as_text({"a": [1]}) == '{"a": [1]}'
+
+
+def reviewed():
+    """Return a document with a mention and two candidates, and one without any."""
+    document = tagged(PAIN, 1, 4, id="7")
+    first, second = document.sentences
+    candidates = [[Mention("ADR", [(0, 1)], score=0.2)], [Mention("ADR", [(1, 2)], score=0.1)]]
+    return [document.with_mentions([first.mentions, second.mentions], candidates), tagged("Fine.")]
+
+
+def test_candidates_have_a_status(tmp_path):
+    write_table(reviewed(), tmp_path / "out.csv")
+    header, *rows = cells_of(tmp_path / "out.csv")
+    at = [header.index(name) for name in ("text", "score", "status")]
+    assert [[row[each] for each in at] for row in rows] == [
+        ["The", "0.2", "to review"],
+        ["pain hipjoints", "0.9346", "found"],
+        ["well", "0.1", "to review"],
+    ]
+
+
+def test_candidates_have_columns_of_their_own_in_a_row_for_each_document(tmp_path):
+    write_table(reviewed(), tmp_path / "out.csv", rows="documents")
+    header, first, second = cells_of(tmp_path / "out.csv")
+    assert header[-3:] == ["candidates", "candidate_scores", "candidate_spans"]
+    assert first[-3:-1] == ["The; well", "0.2; 0.1"]
+    assert second[-3:] == ["", "", ""]
+    frame = to_dataframe(reviewed(), rows="documents")
+    assert frame["candidates"].tolist() == [["The", "well"], []]
+    assert to_dataframe(reviewed())["status"].tolist() == ["to review", "found", "to review"]
+
+
+def test_candidates_that_come_too_late(tmp_path):
+    late = [*[tagged("Fine.")] * (writing.LOOK_AHEAD + 1), *reviewed()]
+    with pytest.raises(CorpusError, match="candidates, which the first"):
+        write_table(late, tmp_path / "out.csv")
+    write_table(late, tmp_path / "out.csv", candidates=True)
+    assert sum("to review" in row for row in cells_of(tmp_path / "out.csv")) == 2

@@ -7,6 +7,7 @@ A line is an object with
 - `mentions`: each with `label`, `text`, `spans` where the text is known (half-open ranges of the
   document's characters), `fragments` (half-open ranges of the document's words), and `score`
   where known;
+- `candidates`: in the same form, what a model did not predict but a person should look at, if any;
 - `sentences`: each with `words`, a list of strings; and where the text is known, `start` and `end`,
   the characters of the document that are the sentence, and `starts`, the character of the document
   at which each word begins (`text` instead of `end`, if only the sentence's text is known);
@@ -47,7 +48,6 @@ from discotag.marks import Marked
 from discotag.mentions import (
     Document,
     Fragment,
-    Mention,
     Sentence,
     SentenceError,
 )
@@ -62,7 +62,7 @@ MEANINGS: Final = {
     "fragments": "ranges of words",
     "spans": "ranges of characters, which a document without 'sentences' needs",
 }
-SENTENCE: Final = frozenset({"words", "start", "end", "starts", "text", "mentions"})
+SENTENCE: Final = frozenset({"words", "start", "end", "starts", "text", "mentions", "candidates"})
 MENTION: Final = frozenset({"label", "text", "spans", "fragments", "score"})
 
 
@@ -175,9 +175,11 @@ def from_dict(
         return Document(sentences, text=text, id=name, extra=extra, place=(path, line))
     if text is None:
         raise MalformedError("a document needs 'sentences' or 'text'")
+    if "candidates" in document:
+        tell("unknown_field", "'candidates' of a document without 'sentences' are not kept")
     marked = [
         Marked(label, spans, score, line)
-        for label, spans, score, _ in _parts(document, "spans", tell)
+        for label, spans, score, _ in _parts(document, "mentions", "spans", tell)
     ]
     for mark, times in Counter(marked).items():
         if times > 1:
@@ -202,23 +204,28 @@ def _sentences(document: dict[str, Any], text: str | None, tell: Tell) -> tuple[
             sentences.append(_sentence(each, text, tell))
         except (MalformedError, SentenceError) as error:
             raise type(error)(f"sentence {number}: {error}") from None
-    if not as_list(document, "mentions"):
+    kinds = [kind for kind in ("mentions", "candidates") if as_list(document, kind)]
+    if not kinds:
         return tuple(sentences)
     borders = [0, *accumulate(len(sentence.words) for sentence in sentences)]
-    found: list[list[Mention]] = [list(sentence.mentions) for sentence in sentences]
+    found = {
+        "mentions": [list(sentence.mentions) for sentence in sentences],
+        "candidates": [list(sentence.candidates) for sentence in sentences],
+    }
     places = [
         (sentence.start + start, sentence.start + end)
         for sentence in sentences
         for start, end in sentence.offsets or ()
     ]
-    candidates = _candidates(document, tell, places if len(places) == borders[-1] else None)
-    for mention in good_mentions(candidates, borders[-1], tell):
-        number = bisect_right(borders, mention.start) - 1
-        if mention.end > borders[number + 1]:
-            tell("crosses", f"mention of {mention.label} reaches across sentences")
-        else:
-            found[number].append(mention.shifted(-borders[number]))
-    return tuple(map(Sentence.with_mentions, sentences, found))
+    known = places if len(places) == borders[-1] else None
+    for kind in kinds:
+        for mention in good_mentions(_candidates(document, kind, tell, known), borders[-1], tell):
+            number = bisect_right(borders, mention.start) - 1
+            if mention.end > borders[number + 1]:
+                tell("crosses", f"mention of {mention.label} reaches across sentences")
+            else:
+                found[kind][number].append(mention.shifted(-borders[number]))
+    return tuple(map(Sentence.with_mentions, sentences, found["mentions"], found["candidates"]))
 
 
 def _sentence(data: Any, text: str | None, tell: Tell) -> Sentence:
@@ -249,21 +256,25 @@ def _sentence(data: Any, text: str | None, tell: Tell) -> Sentence:
         if start:
             starts = [place - start for place in starts]
         offsets = tuple(zip(starts, map(add, starts, map(len, words)), strict=True))
-    mentions = good_mentions(_candidates(sentence, tell), len(words), tell)
-    return Sentence(words, mentions, text=own, offsets=offsets, start=start)
+    mentions, candidates = (
+        good_mentions(_candidates(sentence, kind, tell), len(words), tell)
+        for kind in ("mentions", "candidates")
+    )
+    return Sentence(words, mentions, text=own, offsets=offsets, start=start, candidates=candidates)
 
 
 def _candidates(
-    holder: dict[str, Any], tell: Tell, places: Sequence[Fragment] | None = None
+    holder: dict[str, Any], kind: str, tell: Tell, places: Sequence[Fragment] | None = None
 ) -> Iterator[Candidate]:
-    """Yield the mentions of a document or sentence.
+    """Yield the mentions, or the candidates, of a document or sentence.
 
     Args:
         holder: The document or sentence.
+        kind: The field with them.
         tell: Called for each mention that is left out.
         places: The characters of each word, to compare `spans` with, if known.
     """
-    for label, fragments, score, spans in _parts(holder, "fragments", tell):
+    for label, fragments, score, spans in _parts(holder, kind, "fragments", tell):
         name, ordered = f"mention of {label}", tuple(sorted(fragments))
         if spans and places and all(0 <= start < end <= len(places) for start, end in ordered):
             known = tuple((places[start][0], places[end - 1][1]) for start, end in ordered)
@@ -281,16 +292,17 @@ def _listed(fragments: Iterable[Fragment]) -> str:
 
 
 def _parts(
-    holder: dict[str, Any], key: str, tell: Tell
+    holder: dict[str, Any], kind: str, key: str, tell: Tell
 ) -> Iterator[tuple[str, tuple[Fragment, ...], float | None, tuple[Fragment, ...]]]:
     """Yield the label, ranges, score and spans of each mention, and report malformed ones.
 
     Args:
         holder: The document or sentence.
+        kind: The field with the mentions.
         key: The field with the ranges: `fragments` or `spans`.
         tell: Called for each mention that is left out.
     """
-    for each in as_list(holder, "mentions"):
+    for each in as_list(holder, kind):
         try:
             item = as_object(each, "a mention")
             _check_keys(item, MENTION, "mention", tell)

@@ -115,6 +115,7 @@ def write_table(
     *,
     rows: Rows = "mentions",
     columns: Mapping[str, Any] | None = None,
+    candidates: bool = False,
 ) -> None:
     """Write documents to a table.
 
@@ -125,6 +126,7 @@ def write_table(
         rows: `mentions` for a row for each mention; `documents` for a row for each document.
         columns: The fields of the documents that become columns, with what they hold, as
             `carried_columns` returns them; those of the first documents are added.
+        candidates: Whether there are columns for candidates even if the first documents have none.
 
     Raises:
         CorpusError: The file cannot be written, or has no such ending.
@@ -134,7 +136,7 @@ def write_table(
     if table is None:
         message = f"no table has this ending; name the format, one of {', '.join(TABLES)}"
         raise CorpusError(Problem("syntax", message, str(path)))
-    write_rows(documents, path, table, rows, columns)
+    write_rows(documents, path, table, rows, columns, candidates)
 
 
 def named_table(name: str) -> Table:

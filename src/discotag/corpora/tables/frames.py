@@ -9,7 +9,13 @@ from typing import Any, Final
 
 from discotag.corpora.tables.columns import ID
 from discotag.corpora.tables.table import CARRIED, Rows
-from discotag.corpora.tables.writing import OWN_COLUMNS, PLACES, header_of, rows_of
+from discotag.corpora.tables.writing import (
+    OWN_COLUMNS,
+    PLACES,
+    header_of,
+    own_columns,
+    rows_of,
+)
 from discotag.errors import DiscotagError, InputError
 from discotag.mentions import Document
 
@@ -48,12 +54,14 @@ def to_dataframe(
     module = _library(library)
     found: list[tuple[int, list[Any], Any]] = []
     fields: dict[str, Any] = {}
-    for number, document in enumerate(documents):
+    listed = list(documents)
+    candidates = any(document.candidates for document in listed)
+    for number, document in enumerate(listed):
         fields |= dict.fromkeys(document.extra, CARRIED)
-        found += [(number, cells, document.extra) for cells in rows_of(document, rows)]
-    header = header_of(rows, fields)
+        found += [(number, cells, document.extra) for cells in rows_of(document, rows, candidates)]
+    header = header_of(rows, fields, candidates)
     places = [key for key in PLACES if key in fields]
-    own = OWN_COLUMNS[rows]
+    own = own_columns(rows, candidates)
     columns: dict[str, list[Any]] = {POSITION: [number for number, _, _ in found]}
     columns |= {key: [extra.get(key) for _, _, extra in found] for key in places}
     for at, name in enumerate(own):

@@ -1,0 +1,188 @@
+"""`discotag calibrate`, and what `discotag predict` does with a guarantee."""
+
+import json
+
+import openpyxl
+import pytest
+from typer.testing import CliRunner
+
+from discotag import Document, load
+from discotag.cli import app
+from discotag.corpora import read, write
+from discotag.errors import DiscotagError
+from page_parser import Page
+from tiny import tiny_model
+
+RUN = CliRunner()
+TEXTS = [
+    f"{text} {number}"
+    for number in range(150)
+    for text in ("I had pain in my arms and shoulders.", "swollen and stiff knees, bad pain")
+]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with a model, labelled text, and the model with a guarantee for it."""
+    folder = tmp_path_factory.mktemp("calibrate")
+    tagger = load(tiny_model(folder / "made"))
+    labelled = []
+    for number, each in enumerate(tagger.predict(TEXTS, candidates=0.01)):
+        kind = "candidates" if number % 3 == 0 else "mentions"
+        gold = each.with_mentions([getattr(one, kind)[:1] for one in each.sentences])
+        labelled.append(Document(gold.sentences, text=each.text, id=str(number)))
+    write(labelled, folder / "labelled.jsonl")
+    done = run(folder, "--target-recall", 0.8, "--out", folder / "ready")
+    assert done.exit_code == 0, done.output
+    return folder
+
+
+def run(folder, *options):
+    given = ["calibrate", folder / "made" / "model", folder / "labelled.jsonl", *options]
+    return RUN.invoke(app, [str(each) for each in given])
+
+
+def predict(*arguments):
+    done = RUN.invoke(app, ["predict", *map(str, arguments)], env={"COLUMNS": "200"})
+    assert done.exit_code == 0, done.output + str(done.exception)
+    return done
+
+
+def failed(done, message):
+    assert done.exit_code != 0
+    assert isinstance(done.exception, DiscotagError), done.output
+    assert message in str(done.exception)
+
+
+def test_a_table_for_people(place):
+    done = run(place, "--target-recall", 0.8)
+    shown = " ".join(done.stdout.split())
+    assert "finds at least 0.8 of the mentions, with confidence 0.9" in shown
+    for part in ("found of", "to read", "and candidates"):
+        assert part in shown
+
+
+def test_json_for_programs(place):
+    options = ("--target-recall", 0.7, "--confidence", 0.95, "--count", "documents", "--json")
+    done = run(place, *options, "--match", "overlap", "--unit", "sentences")
+    found = json.loads(done.stdout)
+    assert found["guarantee"]["target_recall"] == 0.7
+    assert found["guarantee"]["confidence"] == 0.95
+    assert found["guarantee"]["count"] == "documents"
+    assert (found["guarantee"]["match"], found["guarantee"]["unit"]) == ("overlap", "sentences")
+    assert found["model"] == str(place / "made" / "model")
+    assert found["documents"] == 300
+    assert found["gold"] == found["guarantee"]["units"] > 300  # sentences
+
+
+def test_the_model_is_copied_with_its_guarantee(place):
+    one, other = load(place / "made" / "model"), load(place / "ready")
+    assert one.config.guarantee is None
+    assert other.config.guarantee.target_recall == 0.8
+    weights = [
+        folder / "model.safetensors" for folder in (place / "made" / "model", place / "ready")
+    ]
+    assert weights[0].read_bytes() == weights[1].read_bytes()
+    assert "## Guarantee" in (place / "ready" / "README.md").read_text("utf-8")
+    done = RUN.invoke(
+        app,
+        [
+            *("calibrate", str(place / "ready"), str(place / "labelled.jsonl")),
+            *("--target-recall", "0.75", "--out", str(place / "ready")),
+        ],
+    )
+    assert done.exit_code == 0, done.output
+    assert load(place / "ready").config.guarantee.target_recall == 0.75
+
+
+def test_candidates_are_marked_everywhere(place, tmp_path):
+    (wanted,) = load(place / "ready")([TEXTS[0]])
+    assert wanted.candidates
+    given = [TEXTS[0], "--model", place / "ready"]
+    assert predict(*given, "--format", "terminal").stdout.count("to review") == len(
+        wanted.candidates
+    )
+    (line,) = predict(*given, "--format", "jsonl").stdout.splitlines()
+    assert json.loads(line) == {"discotag": 2} | wanted.to_dict()
+    assert "candidates" in json.loads(line)
+
+    predict(*given, "--out", tmp_path / "found.jsonl")
+    (again,) = read(tmp_path / "found.jsonl")
+    assert again == wanted
+    assert again.candidates == wanted.candidates
+
+    predict(*given, "--out", tmp_path / "found.xlsx")
+    header, *rows = openpyxl.load_workbook(tmp_path / "found.xlsx").active.values
+    kinds = [row[header.index("status")] for row in rows]
+    assert kinds.count("found") == len(wanted.mentions)
+    assert kinds.count("to review") == len(wanted.candidates)
+    starts = [json.loads(row[header.index("spans")]) for row in rows]
+    assert starts == sorted(starts)
+
+    predict(*given, "--rows", "documents", "--out", tmp_path / "found.csv")
+    header, row = (tmp_path / "found.csv").read_text("utf-8-sig").splitlines()[:2]
+    assert header.endswith("candidates,candidate_scores,candidate_spans")
+    assert wanted.candidates[0].text in row
+
+    predict(*given, "--out", tmp_path / "found.html")
+    page = (tmp_path / "found.html").read_text("utf-8")
+    items = [each for each in Page(page).all("li") if "candidate" in (each.get("class") or "")]
+    assert len(items) == len(wanted.candidates)
+    assert f"candidates to review: {len(wanted.candidates)}" in page
+
+
+def test_a_table_has_the_columns_even_if_the_first_documents_have_no_candidates(place, tmp_path):
+    source = tmp_path / "posts.csv"
+    source.write_text("text\n" + "\n".join(['""'] * 2000 + [TEXTS[0]]) + "\n")
+    predict(source, "--model", place / "ready", "--out", tmp_path / "found.csv")
+    rows = (tmp_path / "found.csv").read_text("utf-8-sig").splitlines()
+    assert "status" in rows[0]
+    assert sum("to review" in row for row in rows) > 0
+
+
+def test_formats_that_cannot_mark_candidates_get_none(place, tmp_path):
+    given = [TEXTS[0], "--model", place / "ready"]
+    done = predict(*given, "--format", "brat", "--out", tmp_path / "brat")
+    assert "brat cannot mark candidates to review, so it gets none" in done.stderr
+    annotations = (tmp_path / "brat").rglob("*.ann")
+    lines = [line for path in annotations for line in path.read_text().splitlines()]
+    (plain,) = load(place / "made" / "model")([TEXTS[0]])
+    assert len([line for line in lines if line.startswith("T")]) == len(plain.mentions)
+    quiet = predict(*given, "--format", "brat", "--out", tmp_path / "b", "--no-candidates")
+    assert "cannot mark" not in quiet.stderr
+
+
+def test_no_candidates(place):
+    (line,) = predict(
+        TEXTS[0], "--model", place / "ready", "--no-candidates", "--format", "jsonl"
+    ).stdout.splitlines()
+    assert "candidates" not in json.loads(line)
+    given = ["predict", TEXTS[0], "--candidates", "--model"]
+    done = RUN.invoke(app, [*given, str(place / "made" / "model")])
+    failed(done, "this model has no guarantee")
+    done = RUN.invoke(app, ["predict", TEXTS[0], "--model", str(place / "ready"), "--bias", "1"])
+    failed(done, "bias of 0, not 1")
+
+
+def test_what_cannot_be_done(place, tmp_path):
+    failed(run(place, "--target-recall", 0.99), "a larger sample is needed")
+    failed(run(place, "--target-recall", 1), "target_recall must be between 0 and 1")
+    assert run(place).exit_code == 2
+    assert run(place, "--target-recall", 0.8, "--count", "words").exit_code == 2
+    (tmp_path / "kept.txt").write_text("mine")
+    failed(run(place, "--target-recall", 0.8, "--out", tmp_path), "exists already")
+    assert [each.name for each in tmp_path.iterdir()] == ["kept.txt"]
+    write([Document(())], tmp_path / "empty.jsonl")
+    model = str(place / "made" / "model")
+    given = ["calibrate", model, str(tmp_path / "empty.jsonl"), "--target-recall", "0.8"]
+    done = RUN.invoke(app, given)
+    failed(done, "empty.jsonl: there are no gold mentions of ADR")
+    done = RUN.invoke(app, ["calibrate", model, str(tmp_path / "no"), "--target-recall", "0.8"])
+    failed(done, "no such file")
+
+
+def test_an_export_has_no_guarantee(place, tmp_path):
+    done = RUN.invoke(app, ["export", str(place / "ready"), str(tmp_path / "onnx")])
+    assert done.exit_code == 0, done.output
+    assert "without the guarantee" in done.stderr
+    assert load(tmp_path / "onnx").config.guarantee is None
