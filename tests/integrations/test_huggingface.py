@@ -100,7 +100,7 @@ def test_options_reach_the_tagger(monkeypatch):
     monkeypatch.setattr(Tagger, "predict", predict)
     options = {"min_score": 0.25, "bias": 1.5, "batch_size": 7}
     assert pipeline(**options)(TEXT) == []
-    assert given == [options]
+    assert given == [options | {"candidates": False}]
 
 
 def test_a_folder_and_a_device(tmp_path):

@@ -11,9 +11,9 @@ from discotag.errors import InputError
 from discotag.inference.backends import numpy_backend
 from discotag.model.calibration import Calibration, Weights
 from discotag.model.candidates import features
-from discotag.prediction import readings
+from discotag.prediction import decoding, readings
 from discotag.prediction.decoding import Decoder
-from discotag.prediction.regions import Options, find_regions
+from discotag.prediction.regions import USUAL, Options, Search, find_regions
 
 SCHEMES = [
     Scheme(("A",)),
@@ -77,7 +77,7 @@ def test_readings_have_the_probabilities_of_enumeration(scheme, weighted):
         for mentions, chance in zip(all_mentions(scheme, LENGTH), truth.probabilities, strict=True):
             wanted[mentions] = wanted.get(mentions, 0.0) + chance
         decoder = Decoder(scheme, numpy_backend, weights)
-        options = options_of(decoder, scores, k=100)
+        options = options_of(decoder, scores, search=USUAL._replace(k=100))
         by_mention = {}
         for each in options:
             assert sum(chance for chance, _ in each.readings) == pytest.approx(1, abs=1e-5)
@@ -88,6 +88,24 @@ def test_readings_have_the_probabilities_of_enumeration(scheme, weighted):
         likely = {m for mentions in wanted for m in mentions} - by_mention.keys()
         for mention in likely:
             assert sum(value for mentions, value in wanted.items() if mention in mentions) < 0.05
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=str)
+def test_candidates_of_an_endless_search_are_all_mentions(scheme, monkeypatch):
+    size = 3
+    every = {m for mentions in all_mentions(scheme, size) for m in mentions}
+    monkeypatch.setattr(decoding, "WIDE", Search(certain=1.0, k=100, log_ratio=100.0))
+    scores = some_scores(scheme, 1, scale=1.0)[:, :size]
+    truth = Truth(scheme, scores[0])
+    decoder = Decoder(scheme, numpy_backend)
+    found = result_of(decoder.candidates(scores, None, np.array([size]), 0.0))[0]
+    assert len(found) == len(set(found))
+    assert set(found) == every
+    for mention in found:
+        assert mention.score == pytest.approx(truth.of_mention(mention), abs=1e-4)
+    least = sorted(each.score for each in found)[len(found) // 2]
+    (fewer,) = result_of(decoder.candidates(scores, None, np.array([size]), least)).values()
+    assert set(fewer) == {each for each in found if each.score >= least}
 
 
 def test_words_that_are_certainly_outside_divide_a_sentence():

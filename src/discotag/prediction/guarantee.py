@@ -66,10 +66,11 @@ def find_guarantee(
 ) -> Measured:
     """Find the highest score of candidates with which a recall is guaranteed.
 
-    The guarantee holds for text that is like the documents: drawn at random from the same source,
-    or the rest of a collection of which they are a random sample. It holds with a probability of at
-    least `confidence` over the choice of the documents, for a sample of any size, and whatever the
-    quality of the model and of its scores. The documents must be new to the model.
+    The guarantee holds for text that is like the documents: for the source that they were drawn
+    from at random, or for the whole of a collection of which they are a random sample. It holds
+    with a probability of at least `confidence` over the choice of the documents, for a sample of
+    any size, and whatever the quality of the model and of its scores. The documents must be new to
+    the model.
 
     `tagger.with_guarantee(found.guarantee)` returns the candidates, and can be saved.
 
