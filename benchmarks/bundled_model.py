@@ -65,8 +65,8 @@ medical device.
 - Body parts in the made-up posts: WordNet 3.0, Princeton University.
 """
 
-POSTS, LISTS, REPORTS, COORDINATIONS, NOTES = 600, 400, 2500, 5000, 2400
-"""The numbers of made-up posts, lists, reports, coordinations and notes with labels, beside
+MADE_UP = {"posts": 600, "lists": 400, "reports": 2500, "coordinations": 5000, "notes": 2400}
+"""The numbers of made-up texts with labels, beside
 PsyTAR's 4,271 sentences and 4,524 written reports. With 6,000 reports, students lose 1 to 2 points
 of F1 on PsyTAR."""
 DEV = 8
@@ -89,11 +89,11 @@ def write_texts(data: Path, out: Path) -> None:
     chosen = written[::DEV]
     conditions = all_conditions()
     made_up = chain(
-        made_up_posts(POSTS, seed=5, share=0.5),
-        made_up_posts(LISTS, seed=6, share=0.4, lists=True),
-        made_up_reports(REPORTS, seed=7, conditions=conditions),
-        made_up_coordinations(COORDINATIONS, seed=8, conditions=conditions),
-        made_up_notes(NOTES, seed=9),
+        made_up_posts(MADE_UP["posts"], seed=5, share=0.5),
+        made_up_posts(MADE_UP["lists"], seed=6, share=0.4, lists=True),
+        made_up_reports(MADE_UP["reports"], seed=7, conditions=conditions),
+        made_up_coordinations(MADE_UP["coordinations"], seed=8, conditions=conditions),
+        made_up_notes(MADE_UP["notes"], seed=9),
     )
     kept = (each for number, each in enumerate(written) if number % DEV)
     write(chain(read(data / "train.jsonl"), kept, made_up), out / "train.jsonl")
