@@ -17,6 +17,8 @@ promises nothing, and so counts as one in which it holds.
     reached            the share of splits in which there is a threshold
     holds, holds_rest, holds_with_replacement
                        the shares in which the recall is at least the target
+    holds_mentions     the share in which the recall without weights is at least the target, on all
+                       documents: the guarantee says nothing about it
     recall             the mean recall on all documents, each unit weighed as the guarantee does
     recall_mentions    the same, each mention with the same weight
     read, read_alone   what is read for each gold mention that is found: mentions and candidates, or
@@ -39,8 +41,8 @@ from rich.table import Table
 
 from discotag import Document, load
 from discotag.corpora import read
-from discotag.evaluation.guarantee import MOST, find_bound
-from discotag.model.guarantee import Count, Match, Unit
+from discotag.evaluation.guarantee import find_bound
+from discotag.model.guarantee import MOST, Count, Match, Unit
 from discotag.prediction.guarantee import LEAST, PREDICTED, scores_of_gold
 from discotag.prediction.predictions import distinct
 from machine import machine
@@ -117,7 +119,7 @@ def simulate(collection: Collection, target: float, splits: int, seed: int) -> d
             true[found] = collection.recall(found), *collection.cost(found)
         return found
 
-    kept, holds, rest, again = list[float](), 0, 0, 0
+    kept, holds, plainly, rest, again = list[float](), 0, 0, 0, 0
     for _ in range(splits):
         order = random.permutation(number)
         half = number // 2
@@ -125,6 +127,7 @@ def simulate(collection: Collection, target: float, splits: int, seed: int) -> d
         if threshold is not None:
             kept.append(threshold)
         holds += threshold is None or true[threshold][0] >= target
+        plainly += threshold is None or true[threshold][1] >= target
         rest += threshold is None or collection.recall(threshold, order[half:]) >= target
         threshold = threshold_of(random.integers(number, size=half))
         again += threshold is None or true[threshold][0] >= target
@@ -133,6 +136,7 @@ def simulate(collection: Collection, target: float, splits: int, seed: int) -> d
         "target": target,
         "reached": len(kept) / splits,
         "holds": holds / splits,
+        "holds_mentions": plainly / splits,
         "holds_rest": rest / splits,
         "holds_with_replacement": again / splits,
         **dict(zip(("recall", "recall_mentions", "read"), means, strict=True)),

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
 from conditions import ABBREVIATIONS, Conditions, all_conditions, own_conditions
@@ -186,6 +186,111 @@ SILENT_FRAMES = (
     "DRUG got rid of my {} within TIME."
 ).split("|")
 
+DID_FRAMES = (
+    "I {}.|i {}|she {} on DRUG|My son {} after TIME.|On DRUG I {}.|Within an hour I {}.|"
+    "I {} and told my doctor.|By day 3 I {}.|He {}, so we stopped DRUG.|{} after TIME|{} on DRUG.|"
+    "Since I take DRUG I {}, never before.|My mother {} from DRUG.|started DRUG and {} all week|"
+    "I {} the whole time I was on it.|DRUG: {}|{}, that was DRUG for me|"
+    "It was meant to help my back, instead I {}.|Took one pill and {}"
+).split("|")
+"""Frames of what the patient did, or could not do."""
+
+PART_FRAMES = (
+    "My {}.|my {} on DRUG|After TIME my {}.|His {} and he stopped DRUG.|Her {} within the hour.|"
+    "My {}, nothing helped.|On DRUG my {} every night.|DRUG: {}|{} since DRUG|{} after TIME.|"
+    "My {} before the nurse was back.|by TIME my {}|I took DRUG and my {}.|The {} after the shot."
+).split("|")
+"""Frames of parts of the body and what they did."""
+
+ENDS = {
+    "infections": "ear|sinus|chest|kidney|yeast|fungal|skin|throat|bladder",
+    "cramps": "menstrual|stomach|foot|hand|calf|night time",
+    "ulcers": "leg|corneal|esophageal|tongue|mouth|genital",
+    "bleeding": "vaginal|gum|nasal|retinal|uterine|internal",
+    "neuropathy": "optic|peripheral|autonomic|sensory",
+    "thoughts": "intrusive|morbid|paranoid|strange|homicidal|hopeless",
+    "movements": "jerky|involuntary|repetitive|lip|tongue|eye",
+    "behavior": "impulsive|aggressive|reckless|compulsive",
+    "stools": "loose|bloody|pale|tarry|greasy",
+    "urine": "dark|foamy|bloody|cloudy",
+    "nails": "brittle|ridged|yellow|splitting",
+    "sleep": "broken|restless|poor|unrefreshing",
+    "speech": "slurred|slow|garbled|pressured",
+    "pulse": "weak|fast|irregular|thready",
+    "breathing": "shallow|noisy|labored|fast",
+    "spots": "red|brown|itchy|purple|raised",
+    "toxicity": "ocular|renal|cardiac|pulmonary|hepatic|nerve",
+    "edema": "pedal|pulmonary|macular|periorbital|facial|laryngeal",
+    "symptoms": "flu-like|menopausal|extrapyramidal|psychotic|urinary",
+    "reactions": "allergic|dystonic|skin|infusion|injection site",
+    "insufficiency": "adrenal|renal|venous|respiratory",
+    "hallucinations": "tactile|olfactory|vivid|frightening|command",
+    "mood": "low|flat|unstable|angry",
+    "hair": "thin|brittle|dull",
+    "sided weakness": "left|right",
+    "sided chest pain": "left|right",
+}
+"""What mentions share at their end, with what differs before it."""
+
+BEGINNINGS = {
+    "afraid of": "crowds|heights|my own shadow|dying|going out",
+    "sensitive to": "bright lights|touch|heat|cold|smells|sunlight",
+    "inability to": "urinate|concentrate|climax|focus|cry",
+    "unable to": "swallow|stand up|sit still|focus|sleep|drive|pass urine|use the stairs|think",
+    "thoughts of": "death|suicide|hurting myself|hurting others",
+    "pain when I": "swallow|walk|breathe in|cough|sit|chew",
+    "stinging when I": "swallow|wash|sweat|shave",
+    "no": "energy|appetite|interest in sex|motivation|strength|feelings|desire",
+    "sense of": "doom|dread|unreality|panic",
+    "high": "cholesterol|triglycerides|potassium|calcium|blood sugar|INR",
+    "bruises on my": "arms|legs|belly|thighs|shins",
+    "ringing in my": "left ear|right ear|head",
+    "changes in": "taste|smell|vision|mood|weight|sleep",
+    "inflammation of the": "pancreas|gallbladder|heart muscle|bowel|eyes|veins",
+}
+"""What mentions share at their beginning, with what differs after it."""
+
+DID_BEGINNINGS = {
+    "couldn't": "swallow|stay awake|hold a cup|remember names|sleep|sit still|eat|climb stairs",
+    "could not": "stop shaking|breathe|eat|think|stand|urinate|keep my eyes open",
+    "lost my": "hearing|hair|sense of smell|temper|balance|mind|nails|eyelashes",
+    "can't stop": "crying|eating|scratching|shaking|yawning|sweating",
+    "kept": "dropping things|waking up|falling over|throwing up|losing my keys|losing words",
+    "woke up": "sweating|gasping|in a panic|shaking|with a headache",
+    "felt": "faint|shaky|spaced out|weak|drunk|detached|wired",
+    "was too": "tired to work|dizzy to drive|weak to stand|sick to eat",
+    "threw up": "blood|everything I ate|bile",
+    "had trouble": "swallowing|breathing|walking straight|finding words|falling asleep",
+    "broke out in": "hives|a cold sweat|a rash|blisters|pimples",
+    "gained": "weight|20 pounds|a belly",
+    "forgot": "appointments|my own address|names|words",
+}
+
+BETWEEN = (
+    ("loss of", "bladder|bowel|motor|temper|impulse", "control"),
+    ("abnormal", "liver|kidney|thyroid", "function"),
+    ("low", "red cell|white cell|platelet", "counts"),
+    ("poor", "short term|long term", "memory"),
+    ("pain in my", "upper|lower", "jaw"),
+    ("aching in the", "left|right", "shoulder"),
+    ("trouble", "falling|staying", "asleep"),
+    ("loss of", "night|color|side|central", "vision"),
+    ("painful", "hip|knee|finger", "joints"),
+    ("swollen", "neck|groin|armpit", "glands"),
+    ("redness of the", "left|right|upper|lower", "eyelid"),
+    ("decreased", "hearing|feeling|strength", "on the left"),
+    ("tingling in my", "left|right", "hand"),
+    ("numb", "left|right", "arm"),
+)
+"""What mentions share around the parts that differ."""
+
+REACTED = (
+    "went numb|swelled up|turned blue|puffed up|locked up|cramped up|ached|burned|tingled|peeled|"
+    "itched|twitched|felt like lead|gave out|went dead|got stiff|started shaking|blew up|bled|"
+    "turned purple|felt on fire|are swollen|were sore|are numb|are always cold|got itchy|blistered"
+).split("|")
+"""What parts of the body did."""
+
 PLACES = "in of around down".split()
 """Words after which the place of a feeling follows."""
 
@@ -223,11 +328,57 @@ def changes_before(draw: random.Random, rare: list[str]) -> str:
     return f"[x {draw.choice(CHANGES)}] {several(draw, VALUES, 'y')}"
 
 
+def other_ends(draw: random.Random, rare: list[str]) -> str:
+    """Return a pattern such as "dark and foamy urine"."""
+    end = draw.choice(list(ENDS))
+    return f"{several(draw, ENDS[end].split('|'), 'x', 2)} [y {end}]"
+
+
+def other_beginnings(draw: random.Random, rare: list[str]) -> str:
+    """Return a pattern such as "sensitive to heat and touch"."""
+    beginning = draw.choice(list(BEGINNINGS))
+    return f"[x {beginning}] {several(draw, BEGINNINGS[beginning].split('|'), 'y')}"
+
+
+def ends_and_beginnings(draw: random.Random, rare: list[str]) -> str:
+    """Return a pattern such as "loss of bladder and bowel control"."""
+    beginning, middle, end = draw.choice(BETWEEN)
+    return f"[x {beginning}] {several(draw, middle.split('|'), 'y')} [z {end}]"
+
+
+def parts_and_looks(draw: random.Random, rare: list[str]) -> str:
+    """Return a pattern such as "cheeks and scalp red, dry and flaky"."""
+    parts = several(draw, THINGS, "x", 2)
+    are = draw.choice(("", "", "are ", "were ", "turned ", "all "))
+    return f"{parts} {are}{several(draw, LOOKS, 'y')}"
+
+
+def doings(draw: random.Random) -> str:
+    """Return a pattern such as "couldn't eat or sleep"."""
+    beginning = draw.choice(list(DID_BEGINNINGS))
+    return f"[x {beginning}] {several(draw, DID_BEGINNINGS[beginning].split('|'), 'y')}"
+
+
+def parts_that_did(draw: random.Random, rare: list[str]) -> str:
+    """Return a pattern such as "ankles and wrists swelled up"."""
+    some = draw.choice((THINGS, body(draw, rare)))
+    if draw.random() < 0.6:
+        return f"{several(draw, some, 'x')} [y {draw.choice(REACTED)}]"
+    did = several(draw, REACTED, "y", 2)
+    if draw.random() < 0.5:
+        return f"[x {draw.choice(some)}] {did}"
+    return f"{several(draw, some, 'x', 2)} {did}"
+
+
 SHARING = (
     parts_after, parts_after, feelings_before, feelings_before, both, parts_before, parts_before,
-    shared_beginning, shared_end, sites_before, looks_before, sides_between, feelings_and_parts,
-    changes_before,
+    shared_beginning, shared_end, sites_before, sites_before, looks_before, looks_before,
+    sides_between, feelings_and_parts, feelings_and_parts, changes_before, other_ends, other_ends,
+    other_beginnings, other_beginnings, ends_and_beginnings, ends_and_beginnings, parts_and_looks,
 )  # fmt: skip
+
+DID_SHARE, PART_SHARE = 0.12, 0.1
+"""The shares of shared coordinations of what the patient did, and of what parts of the body did."""
 
 
 class Writer:
@@ -253,13 +404,24 @@ class Writer:
         """Return a line and its mentions."""
         draw = self.draw
         frame = draw.choice(draw.choice((FRAMES, LONGER, LONGER, DRUG_FRAMES)))
-        silent = draw.random() < SILENT_SHARE
-        if silent:
-            frame = draw.choice(SILENT_FRAMES)
+        silent = False
+        kind = draw.random()
+        if draw.random() >= SHARED_SHARE:
+            did = draw.random() < 0.12
+            pattern = self._separate(self._did if did else self._name)
+            if did and draw.random() < 0.8:
+                frame = draw.choice(DID_FRAMES)
+        elif kind < DID_SHARE:
+            pattern, frame = doings(draw), draw.choice(DID_FRAMES)
+        elif kind < DID_SHARE + PART_SHARE:
+            pattern, frame = parts_that_did(draw, self.rare), draw.choice(PART_FRAMES)
+        else:
+            pattern = self._shared()
+        if frame not in DID_FRAMES and frame not in PART_FRAMES and draw.random() < SILENT_SHARE:
+            silent, frame = True, draw.choice(SILENT_FRAMES)
         while "DRUG" in frame:
             frame = frame.replace("DRUG", drug(draw), 1)
         frame = frame.replace("TIME", draw.choice(TIMES))
-        pattern = self._shared() if draw.random() < SHARED_SHARE else self._separate()
         if frame.startswith("{}"):
             pattern = capitalised(pattern)
         before, after = frame.split("{}")
@@ -272,10 +434,10 @@ class Writer:
         ]
         return before + text + after, [] if silent else moved
 
-    def _separate(self) -> str:
+    def _separate(self, make: Callable[..., str]) -> str:
+        """Return a pattern of mentions that share no word, each made by a method of this class."""
         draw = self.draw
         (number,) = draw.choices(list(NUMBERS), list(NUMBERS.values()))
-        make = self._did if draw.random() < 0.08 else self._name
         while True:
             items = [make(last=place == number - 1) for place in range(number)]
             words = [tuple(each.lower().split()) for each in items]

@@ -86,6 +86,7 @@ AFTER_CLAUSES = (
     "made it hard to walk|got worse every day|went away after I stopped|is the worst"
 ).split("|")
 OPENINGS = "The|This|All the|The awful|The constant|Then the|I hated the|It was the".split("|")
+FELT = ("felt", "feel")
 LEXICON_SHARE = 0.1
 """The share of body parts that come from the lexicon rather than from the list above."""
 
@@ -241,7 +242,9 @@ def part_is_several(draw: random.Random, rare: list[str]) -> str:
     """Return a pattern such as "My legs are weak and heavy."."""
     part = draw.choice(body(draw, rare))
     are = draw.choice(("are", "were", "felt", "feel", "became"))
-    return f"!My [x {part} {are}] {several(draw, STATES, 'y', 2)}."
+    states = several(draw, STATES, "y", 2)
+    # As in PsyTAR, "felt weak" is part of a mention; by our rules, "are" is not.
+    return f"!My [x {part} {are}] {states}." if are in FELT else f"!My [x {part}] {are} {states}."
 
 
 def clause_between(draw: random.Random, rare: list[str]) -> str:

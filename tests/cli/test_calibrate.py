@@ -3,6 +3,7 @@
 import json
 
 import openpyxl
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
@@ -57,7 +58,7 @@ def failed(done, message):
 def test_a_table_for_people(place):
     done = run(place, "--target-recall", 0.8)
     shown = " ".join(done.stdout.split())
-    assert "finds at least 0.8 of the mentions, with confidence 0.9" in shown
+    assert "finds at least 0.8 of the mentions (a document with more than 10 counts as 10)" in shown
     for part in ("found of", "to read", "and candidates"):
         assert part in shown
 
@@ -121,7 +122,7 @@ def test_candidates_are_marked_everywhere(place, tmp_path):
 
     predict(*given, "--rows", "documents", "--out", tmp_path / "found.csv")
     header, row = (tmp_path / "found.csv").read_text("utf-8-sig").splitlines()[:2]
-    assert header.endswith("candidates,candidate_scores,candidate_spans")
+    assert header.endswith("candidates,candidate_labels,candidate_scores,candidate_spans")
     assert wanted.candidates[0].text in row
 
     predict(*given, "--out", tmp_path / "found.html")
@@ -138,6 +139,45 @@ def test_a_table_has_the_columns_even_if_the_first_documents_have_no_candidates(
     rows = (tmp_path / "found.csv").read_text("utf-8-sig").splitlines()
     assert "status" in rows[0]
     assert sum("to review" in row for row in rows) > 0
+
+
+def test_archives_have_candidates(place, tmp_path):
+    """As plain predictions have them, in both formats of parts."""
+    lines = [json.dumps({"id": str(n), "text": each}) for n, each in enumerate(TEXTS[:4])]
+    (tmp_path / "posts.jsonl").write_text("\n".join(lines))
+    given = [tmp_path / "posts.jsonl", "--model", place / "ready"]
+    plain = [json.loads(line) for line in predict(*given, "--format", "jsonl").stdout.splitlines()]
+    assert any(each.get("candidates") for each in plain)
+
+    options = ("--engine", "processes", "--workers", "1", "--out")
+    done = predict(*given, *options, tmp_path / "lines")
+    lines = (tmp_path / "lines" / "part-000000.jsonl").read_text().splitlines()
+    texts = [[m["text"] for m in json.loads(line).get("candidates", ())] for line in lines]
+    assert texts == [[m["text"] for m in each.get("candidates", ())] for each in plain]
+    assert f"{sum(map(len, texts))} candidates to review" in done.stderr
+    predict(*given, *options, tmp_path / "table", "--format", "parquet")
+    columns = pq.read_table(tmp_path / "table").to_pydict()
+    assert [[m["text"] for m in each] for each in columns["candidates"]] == texts
+
+    predict(*given, *options, tmp_path / "none", "--no-candidates", "--format", "parquet")
+    assert "candidates" not in pq.read_table(tmp_path / "none").column_names
+    done = RUN.invoke(
+        app, ["predict", *map(str, given), *options, str(tmp_path / "b"), "--bias", "1"]
+    )
+    failed(done, "bias of 0, not 1")
+
+
+def test_conversions_keep_candidates_or_say_so(place, tmp_path):
+    found = tmp_path / "found.jsonl"
+    late = load(place / "ready")(TEXTS[0])
+    assert late.candidates
+    write([*([Document((), text="Fine.")] * 1200), late], found)
+    convert = ["corpus", "convert", str(found)]
+    done = RUN.invoke(app, [*convert, str(tmp_path / "found.csv")])
+    assert done.exit_code == 0, done.output + str(done.exception)
+    assert (tmp_path / "found.csv").read_text().count("to review") == len(late.candidates)
+    done = RUN.invoke(app, [*convert, str(tmp_path / "found.txt")])
+    assert "does not keep candidates to review, which 1 documents have" in done.stderr
 
 
 def test_formats_that_cannot_mark_candidates_get_none(place, tmp_path):
@@ -165,8 +205,9 @@ def test_no_candidates(place):
 
 
 def test_what_cannot_be_done(place, tmp_path):
-    failed(run(place, "--target-recall", 0.99), "a larger sample is needed")
-    failed(run(place, "--target-recall", 1), "target_recall must be between 0 and 1")
+    failed(run(place, "--target-recall", 0.99), "it would take about")
+    done = run(place, "--target-recall", 1)
+    assert (done.exit_code, "must be above 0 and below 1" in done.output) == (2, True)
     assert run(place).exit_code == 2
     assert run(place, "--target-recall", 0.8, "--count", "words").exit_code == 2
     (tmp_path / "kept.txt").write_text("mine")
@@ -176,7 +217,7 @@ def test_what_cannot_be_done(place, tmp_path):
     model = str(place / "made" / "model")
     given = ["calibrate", model, str(tmp_path / "empty.jsonl"), "--target-recall", "0.8"]
     done = RUN.invoke(app, given)
-    failed(done, "empty.jsonl: there are no gold mentions of ADR")
+    failed(done, "empty.jsonl: it has no gold mentions of ADR")
     done = RUN.invoke(app, ["calibrate", model, str(tmp_path / "no"), "--target-recall", "0.8"])
     failed(done, "no such file")
 

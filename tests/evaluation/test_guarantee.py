@@ -1,21 +1,14 @@
 """The threshold with a guarantee: its tests against simulation and the exact binomial."""
 
 from itertools import product
-from math import comb
+from math import ceil, comb, exp, log
 
 import numpy as np
 import pytest
 
 from discotag.errors import InputError
-from discotag.evaluation.guarantee import (
-    GRID,
-    MOST,
-    OUTSIDE,
-    fewest_units,
-    find_bound,
-    passes,
-    tail,
-)
+from discotag.evaluation.guarantee import GRID, OUTSIDE, evidence, find_bound, log_tail
+from discotag.model.guarantee import MOST
 
 
 @pytest.mark.parametrize("trials", [1, 2, 7, 40])
@@ -26,12 +19,12 @@ def test_the_tail_is_that_of_the_binomial_distribution(trials, chance):
             comb(trials, each) * chance**each * (1 - chance) ** (trials - each)
             for each in range(events + 1)
         )
-        assert tail(events, trials, chance) == pytest.approx(wanted)
+        assert exp(log_tail(events, trials, chance)) == pytest.approx(wanted)
 
 
 def test_so_many_units_are_needed_at_least():
     for target, confidence in product((0.5, 0.9, 0.95), (0.5, 0.9, 0.99)):
-        units = fewest_units(target, confidence)
+        units = ceil(log(1 - confidence) / log(target))  # all of them found: target**units
         found = find_bound([[1.0]] * units, target, confidence, None)
         assert found.threshold == pytest.approx(GRID[-1])
         if units > 1:
@@ -86,7 +79,7 @@ def test_a_share_that_is_missed_too_often_seldom_passes(most, units):
             missed = random.random(units) < share
         else:  # whole units are missed: nothing varies more
             missed = sizes * (random.random(units) < share)
-        passed += passes(missed, sizes, share, doubt, most)
+        passed += evidence(missed, sizes, share, most) >= -log(doubt)
     assert passed / times < doubt + 3 * (doubt * (1 - doubt) / times) ** 0.5
 
 
@@ -110,6 +103,38 @@ def test_the_guarantee_holds_in_as_many_samples_as_it_says(most):
             wrong += (every < bound.threshold).mean() > 0.2
     assert tested == 300
     assert wrong / tested < 0.1 + 3 * (0.09 / tested) ** 0.5
+
+
+def test_the_guarantee_counts_long_documents_as_short_ones():
+    """Half of the documents have 3 mentions, and half have 60, which are harder."""
+    random = np.random.default_rng(1)
+    sizes = np.where(random.random(4000) < 0.5, 3, 60)
+    scores = [
+        np.where(random.random(size) < (0.99 if size == 3 else 0.86), 1.0, OUTSIDE).tolist()
+        for size in sizes
+    ]
+    weights = np.repeat(np.minimum(sizes, 10) / sizes, sizes)
+    weighed = np.average(np.concatenate(scores) > 0, weights=weights)
+    wrong = 0
+    for _ in range(100):
+        sample = [scores[each] for each in random.permutation(4000)[:1000]]
+        wrong += find_bound(sample, weighed + 0.001, 0.9, 10).threshold is not None
+    assert wrong / 100 < 0.1 + 3 * 0.03
+    sample = [scores[each] for each in random.permutation(4000)[:1000]]
+    assert find_bound(sample, weighed - 0.02, 0.9, 10).found == pytest.approx(weighed, abs=0.01)
+
+
+@pytest.mark.parametrize("most", [None, 10])
+def test_a_sample_of_the_size_that_is_needed_is_enough(most):
+    scores = [[1.0] if number % 20 else [OUTSIDE] for number in range(60)]
+    refused = find_bound(scores, 0.92, 0.9, most)
+    assert refused.threshold is None
+    assert refused.needed > 60
+    more = [scores[number % 60] for number in range(round(1.1 * refused.needed))]
+    assert find_bound(more, 0.92, 0.9, most).threshold is not None
+    fewer = [scores[number % 60] for number in range(round(0.8 * refused.needed))]
+    assert find_bound(fewer, 0.92, 0.9, most).threshold is None
+    assert find_bound(scores, 0.96, 0.9, most).needed is None  # more are missed
 
 
 @pytest.mark.parametrize("value", [0, 1, -0.1, 1.5, True, "0.9", float("nan")])

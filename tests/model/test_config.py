@@ -33,6 +33,10 @@ def test_a_configuration_of_version_1():
     config = ModelConfig.from_dict(data)
     assert config == ModelConfig(Scheme(("A",)), bias=-1.5)
     assert config.to_dict()["version"] == VERSION == 2
+    with pytest.raises(ConfigError, match="older discotag, .* train it again"):
+        ModelConfig.from_dict(data | {"mention_scorer": 8})
+    with pytest.raises(ConfigError, match="least_discontinuous .* needs a calibration"):
+        ModelConfig(Scheme(("A",)), least_discontinuous=0.3)
     with pytest.raises(ConfigError, match="unknown keys: recall"):
         ModelConfig.from_dict(data | {"version": 2})
 

@@ -48,12 +48,13 @@ def test_data_that_is_no_guarantee(changes, named):
 
 def test_what_it_says():
     assert str(GIVEN) == (
-        "finds at least 0.9 of the mentions, with confidence 0.95, in text like the 1,200 "
-        "documents with mentions that it was measured on"
+        "finds at least 0.9 of the mentions (a document with more than 10 counts as 10), with "
+        "confidence 0.95, in text like the 1,200 documents with mentions that it was measured on"
     )
     assert str(replace(GIVEN, match="overlap")).startswith("touches at least 0.9 of the mentions")
+    assert "at least 0.9996 of" in str(replace(GIVEN, target_recall=0.9996))
     screening = replace(GIVEN, count="documents", match="overlap", unit="sentences")
-    assert "finds at least 0.9 of the documents with a mention" in str(screening)
+    assert "finds at least 0.9 of the sentences with a mention" in str(screening)
     assert "1,200 sentences" in str(screening)
 
 

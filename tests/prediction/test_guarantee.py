@@ -183,8 +183,10 @@ def test_a_target_that_cannot_be_reached(tagger, labelled):
                for each in labelled if each.sentences]  # fmt: skip
     with pytest.raises(UnreachableError, match=r"0\.95 of mentions .* find \d+\.\d%"):
         find_guarantee(tagger, outside, target_recall=0.95)
+    with pytest.raises(InputError, match="target_recall must be between 0 and 1"):
+        find_guarantee(None, [], target_recall=1)  # before anything is tagged
     with pytest.raises(
-        UnreachableError, match="a larger sample is needed, of at least 230 documents"
+        UnreachableError, match="it would take about 2[3-5]. documents with mentions like these"
     ):
         find_guarantee(tagger, labelled, target_recall=0.99, count="documents")
 
@@ -204,7 +206,7 @@ def test_labels_that_the_model_does_not_have(tagger, labelled):
     )
     sentences = sum(len(each.sentences) for each in labelled)
     assert found == replace(wanted, other_labels=sentences)
-    with pytest.raises(InputError, match="no gold mentions of ADR"):
+    with pytest.raises(InputError, match="no gold mentions of ADR.*its labels are Drug"):
         find_guarantee(tagger, [relabelled(labelled[0], keep=False)], target_recall=0.4)
 
 

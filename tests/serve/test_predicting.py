@@ -248,8 +248,8 @@ def test_candidates(tagger, tmp_path):
         assert any("candidates" in each for each in wanted)
         request = {"model": "ready", "candidates": True}
         found = ask(service, texts=TEXTS, **request)["documents"]
-        assert [each.get("candidates") for each in found] == [
-            each.get("candidates") for each in wanted
+        assert [each["candidates"] for each in found] == [
+            each.get("candidates", []) for each in wanted
         ]
         both = ask(service, text=TEXTS[1], alternatives=2, **request)["documents"][0]
         assert both["candidates"] == wanted[1]["candidates"]
@@ -271,6 +271,8 @@ def test_candidates(tagger, tmp_path):
         export = {"text": TEXTS[1], **request}
         table = service.post("/api/export", json={**export, "format": "csv"})
         assert "to review" in table.text
+        table = service.post("/api/export", json={**export, "text": "Fine.", "format": "csv"})
+        assert "status" in table.text
         refused = service.post("/api/export", json={**export, "format": "brat"})
         assert refused.status_code == 422
         assert "brat cannot mark candidates" in refused.text

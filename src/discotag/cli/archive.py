@@ -115,7 +115,9 @@ def predict_archive(
             f"{shown.rstrip('/')}/{manifest.errors}"
         )
     parts = "1 part" if len(manifest.parts) == 1 else f"{len(manifest.parts):,} parts"
-    say(f"{shown}: {manifest.mentions:,} mentions in {manifest.documents:,} documents, {parts}")
+    review = f", {manifest.candidates:,} candidates to review" if manifest.candidates else ""
+    found = f"{manifest.mentions:,} mentions in {manifest.documents:,} documents"
+    say(f"{shown}: {found}, {parts}{review}")
     from discotag.prediction.predictions import LeftOut
 
     left_out = LeftOut(manifest.left_out, manifest.highest_left_out)

@@ -35,6 +35,12 @@ UnitKind = StrEnum("UnitKind", ["documents", "sentences"])
 MatchKind = StrEnum("MatchKind", ["exact", "overlap"])
 
 
+def _check_share(value: float) -> float:
+    if not 0 < value < 1:
+        raise typer.BadParameter(f"must be above 0 and below 1, got {value:g}")
+    return value
+
+
 def calibrate(
     model: Annotated[
         str,
@@ -53,7 +59,9 @@ def calibrate(
     target_recall: Annotated[
         float,
         typer.Option(
-            min=0, max=1, help="The share of mentions or documents to find.", show_default=False
+            help="The share of mentions or documents to find, above 0 and below 1.",
+            show_default=False,
+            callback=_check_share,
         ),
     ],
     confidence: Annotated[
@@ -95,7 +103,7 @@ def calibrate(
 
     [bold]Examples[/bold]
 
-    discotag calibrate run/model labelled.jsonl --target-recall 0.9 --out reviewed-model
+    discotag calibrate run/model labelled.jsonl --target-recall 0.9 --match overlap --out careful
 
     discotag calibrate bundled posts.jsonl --target-recall 0.95 --count documents --out screening
 
@@ -146,11 +154,11 @@ def _show(found: Measured) -> None:
     """Print what was found, for people."""
     bound = found.guarantee
     console = plain_console()
-    least = f"{bound.threshold:.2g}"
+    least = f"{bound.threshold:.4g}"
     console.print(f"With candidates of a score of at least {least}, the model {bound}.")
     if found.other_labels:
         console.print(f"{found.other_labels:,} gold mentions with other labels were left out.")
-    whole = "mentions" if bound.count == "mentions" else "documents with a mention"
+    whole = "mentions" if bound.count == "mentions" else f"{bound.unit} with a mention"
     table = plain_table(
         "on this data", f"found of {found.gold:,} {whole}", "to read", "for each found"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Annotated, Any, Final, cast
 
@@ -143,7 +144,8 @@ def convert(
             documents = check_ids(read(source, source_format, **reading), reporter.report)
         documents = watched(losses.watch(documents), analysis, progress)
         if name in TABLES:
-            write_table(documents, path, name, rows=cast(Rows, rows.value))
+            kind = cast(Rows, rows.value)
+            write_table(documents, path, name, rows=kind, candidates=may_have_candidates(source))
         else:
             write(documents, path, name)
     reporter.close()
@@ -156,6 +158,14 @@ def convert(
     )
 
 
+def may_have_candidates(source: Path) -> bool:
+    """Return whether a file has the field of candidates, which need columns from the beginning."""
+    if not source.is_file() or not source.stat().st_size:
+        return False
+    with source.open("rb") as stream, mmap(stream.fileno(), 0, access=ACCESS_READ) as content:
+        return content.find(b'"candidates":[{') >= 0
+
+
 class Losses:
     """Counts what a format does not keep of documents."""
 
@@ -163,6 +173,7 @@ class Losses:
         self.format = format
         self.texts = 0
         self.scores = 0
+        self.candidates = 0
         self.extra: Counter[str] = Counter()
 
     def watch(self, documents: Iterable[Document]) -> Iterator[Document]:
@@ -176,6 +187,7 @@ class Losses:
                 for sentence in document.sentences
                 for mention in sentence.mentions
             )
+            self.candidates += bool(document.candidates)
             yield document
 
     def lines(self) -> Iterator[str]:
@@ -194,13 +206,18 @@ class Losses:
             yield f"{self.format} does not keep these fields of documents: {', '.join(names)}"
         if self.scores:
             yield f"{self.format} does not keep scores, which {self.scores:,} documents have"
+        if self.candidates:
+            yield (
+                f"{self.format} does not keep candidates to review, which {self.candidates:,} "
+                "documents have"
+            )
 
 
 class Summary:
     """Counts the documents and mentions that are written."""
 
     def __init__(self) -> None:
-        self.documents = self.with_mentions = self.mentions = 0
+        self.documents = self.with_mentions = self.mentions = self.candidates = 0
 
     def watch(self, documents: Iterable[Document]) -> Iterator[Document]:
         """Yield the same documents, and count them and their mentions."""
@@ -209,11 +226,13 @@ class Summary:
             self.documents += 1
             self.with_mentions += found > 0
             self.mentions += found
+            self.candidates += len(document.candidates)
             yield document
 
     def __str__(self) -> str:
         found = "1 mention" if self.mentions == 1 else f"{self.mentions:,} mentions"
-        return f"{found} in {self.with_mentions:,} of {self.documents:,} texts"
+        review = f", {self.candidates:,} candidates to review" if self.candidates else ""
+        return f"{found} in {self.with_mentions:,} of {self.documents:,} texts{review}"
 
 
 def chosen_target(target: str, name: str | None, option: str = "--to") -> tuple[Path, str]:

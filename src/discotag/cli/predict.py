@@ -213,7 +213,6 @@ def predict(
                 "--lines": by_line,
                 "--encoding": encoding,
                 "--rows": rows != RowKind.mentions,
-                "--candidates": candidates,
             }
         )
         predict_archive(
@@ -229,6 +228,7 @@ def predict(
             device=device,
             min_score=min_score,
             bias=bias,
+            candidates=candidates,
             batch_size=batch_size,
             splitter=splitter,
             text_column=text_column,

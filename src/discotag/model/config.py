@@ -131,6 +131,8 @@ class ModelConfig:
                 "least_discontinuous must be at least 0 and below 1, got "
                 f"{self.least_discontinuous!r}"
             )
+        if self.least_discontinuous and self.calibration is None:
+            raise ConfigError("least_discontinuous is a score, so it needs a calibration")
         for name in ("encoder", "language", "data", "licence", "notes"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, str):
@@ -182,7 +184,16 @@ class ModelConfig:
 
 
 def _from_version_1(given: dict[str, Any]) -> dict[str, Any]:
-    """Return what a configuration of version 1 holds under the names of version 2."""
+    """Return what a configuration of version 1 holds under the names of version 2.
+
+    Raises:
+        ConfigError: The model has a mention scorer, which had other inputs.
+    """
+    if given.get("mention_scorer"):
+        raise ConfigError(
+            "the model was made by an older discotag, whose mention scorer reads other words; "
+            "train it again"
+        )
     names = {"recall": "bias"}
     given = {names.get(key, key): value for key, value in given.items()}
     if isinstance(given.get("calibration"), dict):  # one for all mentions

@@ -12,6 +12,9 @@ Count = Literal["mentions", "documents"]
 Unit = Literal["documents", "sentences"]
 Match = Literal["exact", "overlap"]
 
+MOST: Final = {"documents": 10, "sentences": 4}
+"""The most mentions that a unit counts as. They must not be chosen by the sample."""
+
 CHOICES: Final = {"count": get_args(Count), "unit": get_args(Unit), "match": get_args(Match)}
 
 
@@ -73,10 +76,13 @@ class Guarantee:
 
     def __str__(self) -> str:
         finds = "finds" if self.match == "exact" or self.count == "documents" else "touches"
-        what = "the mentions" if self.count == "mentions" else "the documents with a mention"
+        what = f"the {self.unit} with a mention"
+        if self.count == "mentions":
+            most = MOST[self.unit]
+            what = f"the mentions (a {self.unit[:-1]} with more than {most} counts as {most})"
         return (
-            f"{finds} at least {self.target_recall:.3g} of {what}, with confidence "
-            f"{self.confidence:.3g}, in text like the {self.units:,} {self.unit} with mentions "
+            f"{finds} at least {self.target_recall} of {what}, with confidence "
+            f"{self.confidence}, in text like the {self.units:,} {self.unit} with mentions "
             "that it was measured on"
         )
 
@@ -101,7 +107,7 @@ def usable(guarantee: Guarantee | None, runtime: str, bias: float) -> Guarantee:
         raise InputError(
             f"the guarantee of this model was measured with the runtime {guarantee.runtime}, not "
             f"with {runtime}: use the runtime {guarantee.runtime}, or no candidates "
-            "(--no-candidates)"
+            "(--no-candidates, in Python candidates=False)"
         )
     if bias:
         raise InputError(

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from discotag.errors import InputError
-from discotag.evaluation.guarantee import GRID, MOST, OUTSIDE, Bound, fewest_units, find_bound
+from discotag.evaluation.guarantee import GRID, OUTSIDE, Bound, check_goal, find_bound
 from discotag.mentions import Document, Mention
-from discotag.model.guarantee import CHOICES, Count, Guarantee, Match, Unit
+from discotag.model.guarantee import CHOICES, MOST, Count, Guarantee, Match, Unit
 from discotag.prediction.predictions import distinct
 from discotag.prediction.tagger import Tagger
 
@@ -34,7 +34,7 @@ class Measured:
     Attributes:
         guarantee: The guarantee.
         documents: The number of documents.
-        gold: The number of gold mentions, or of documents with one.
+        gold: The number of gold mentions, or of documents or sentences with one.
         other_labels: The number of gold mentions that were left out, because the model does not
             have their labels.
         found: The share of these that mentions and candidates find.
@@ -103,12 +103,15 @@ def find_guarantee(
     for name, value in (("count", count), ("unit", unit), ("match", match)):
         if value not in CHOICES[name]:
             raise InputError(f"{name} must be {' or '.join(CHOICES[name])}, got {value!r}")
+    check_goal(target_recall, confidence)
     given = list(documents)
     gold = [_with_labels(each, tagger.scheme.labels) for each in given]
     left_out = sum(len(a.mentions) - len(b.mentions) for a, b in zip(given, gold, strict=True))
     if not any(each.mentions for each in gold):
-        labels = ", ".join(tagger.scheme.labels)
-        raise InputError(f"there are no gold mentions of {labels}, so recall cannot be measured")
+        wanted = ", ".join(tagger.scheme.labels)
+        others = sorted({mention.label for each in given for mention in each.mentions})
+        has = f"; its labels are {', '.join(others)}" if others else ""
+        raise InputError(f"it has no gold mentions of {wanted}, so recall cannot be measured{has}")
     found = list(tagger.predict(gold, candidates=LEAST, progress=progress))
     if count == "documents" or match == "overlap":
         found = [_distinct(each) for each in found]
@@ -233,9 +236,11 @@ def _unreachable(
         if bound.reachable
         else "this sample can guarantee no recall",
     ]
-    if bound.found > target:
-        needed = max(bound.units + 1, fewest_units(target, confidence))
-        parts.append(f"a larger sample is needed, of at least {needed:,} {unit} with mentions")
+    if bound.needed is not None:
+        parts.append(f"it would take about {bound.needed:,} {unit} with mentions like these")
     elif count == "mentions" and match == "exact":
-        parts.append("mentions that only have to overlap are easier to find (match overlap)")
+        parts.append(
+            "mentions that only have to overlap are easier to find: --match overlap, in Python "
+            "match='overlap'"
+        )
     return "; ".join(parts)

@@ -100,15 +100,14 @@ function filter() {
   label = Number(chosen.value);
   wanted = search.value.trim().toLowerCase();
   shown = [];
-  let found = 0;
+  let found = 0, review = 0;
   all.forEach((each, number) => {
-    let here = 0;
-    for (const sentence of each.sentences)
-      if (sentence.mentions) here += sentence.mentions.filter(kept).length;
-    if ((here === 0 && (only.checked || label >= 0)) ||
+    const here = each.sentences.flatMap(sentence => (sentence.mentions || []).filter(kept));
+    if ((!here.length && (only.checked || label >= 0)) ||
       (wanted && !searched(number).includes(wanted))) return;
     shown.push(number);
-    found += here;
+    found += here.length;
+    review += here.filter(row => row[6]).length;
   });
   starts = [];
   let used = 0, words = 0;
@@ -125,7 +124,7 @@ function filter() {
   get("shown-score").textContent = slider.value + "%";
   get("counts").textContent = count(shown.length) + " of " + count(all.length) + " documents, " +
     count(found) + " of " + count(mentions) + " mentions" + (candidates ?
-    "; candidates to review among them: " + count(candidates) : "");
+    "; candidates to review among them: " + count(review) : "");
   draw();
 }
 function draw() {

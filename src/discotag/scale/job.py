@@ -119,6 +119,7 @@ class Manifest:
         settings: The settings of the job.
         left_out: The number of mentions that were left out because of their scores.
         highest_left_out: The highest of their scores.
+        candidates: The number of candidates to review.
     """
 
     format: Format
@@ -131,6 +132,7 @@ class Manifest:
     settings: Mapping[str, Any]
     left_out: int = 0
     highest_left_out: float = 0.0
+    candidates: int = 0
 
 
 def run_job(
@@ -146,6 +148,7 @@ def run_job(
     device: str | None = None,
     min_score: float = 0.0,
     bias: float = 0.0,
+    candidates: bool | None = None,
     batch_size: int | None = None,
     splitter: Splitter | None = None,
     kind: Kind | None = None,
@@ -179,6 +182,7 @@ def run_job(
         device: `cpu` or `cuda`; by default, `cuda` for PyTorch models if there are GPUs.
         min_score: As in `Tagger.predict`.
         bias: As in `Tagger.predict`.
+        candidates: Whether to add candidates to review; by default, if the model has a guarantee.
         batch_size: As in `Tagger.predict`.
         splitter: Splits texts into sentences and words.
         kind: What the input is, `parquet` or `jsonl`; by default this is found from the files.
@@ -231,6 +235,7 @@ def run_job(
             device=device,
             min_score=min_score,
             bias=bias,
+            candidates=candidates,
             batch_size=batch_size,
             splitter=splitter or Splitter(),
             skip_bad=skip_bad,
@@ -353,13 +358,15 @@ class _Job:
         device: str | None,
         min_score: float,
         bias: float,
+        candidates: bool | None,
         batch_size: int | None,
         splitter: Splitter,
         skip_bad: bool,
         block_bytes: int | None,
     ) -> _Job:
         """Check settings, examine the input and make the plan."""
-        from discotag.model.files import digest, find_model
+        from discotag.model.files import digest, find_model, read_config
+        from discotag.model.guarantee import usable
         from discotag.prediction.loading import choose_runtime
         from discotag.prediction.tagger import check_options
 
@@ -367,6 +374,10 @@ class _Job:
         form = _checked_format(format, sources[0].kind)
         place = find_model(model)
         chosen = choose_runtime(place, runtime, device).runtime
+        guarantee = read_config(place)[1].guarantee
+        wanted = guarantee is not None if candidates is None else candidates
+        if wanted:
+            usable(guarantee, chosen, bias)
         work = Work(
             out=folder.address,
             format=form,
@@ -379,6 +390,7 @@ class _Job:
             splitter=splitter,
             min_score=min_score,
             bias=bias,
+            candidates=wanted,
             batch_size=batch_size,
             skip_bad=skip_bad,
         )
@@ -394,6 +406,7 @@ class _Job:
             "--format": form,
             "--min-score": min_score,
             "--bias": bias,
+            "--candidates": wanted,
             "--batch-size": batch_size,
             "--sentences": splitter.sentences,
             "--words": splitter.words,
@@ -517,6 +530,7 @@ class _Job:
             settings=self.settings,
             left_out=sum(receipt.left_out for receipt in receipts),
             highest_left_out=max((receipt.highest_left_out for receipt in receipts), default=0.0),
+            candidates=sum(receipt.candidates for receipt in receipts),
         )
         self.folder.write(MANIFEST, f"{json.dumps(asdict(manifest), indent=1)}\n".encode())
         return manifest

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import IO, Any, Final, Literal
 
@@ -16,9 +16,15 @@ from discotag.corpora.formats.jsonl import to_line
 from discotag.corpora.parsing.unwritable import UnwritableError
 from discotag.corpora.tables.parquet import WRITTEN_ROWS, import_arrow
 from discotag.errors import InputError
-from discotag.mentions import Document
+from discotag.mentions import Document, Mention
 from discotag.scale.reading import Flaw, Portion
-from discotag.scale.schema import MENTIONS, mention_values, mentions_type, output_names
+from discotag.scale.schema import (
+    CANDIDATES,
+    MENTIONS,
+    mention_values,
+    mentions_type,
+    output_names,
+)
 from discotag.scale.storage import Folder
 
 Format = Literal["jsonl", "parquet"]
@@ -48,6 +54,7 @@ class Receipt:
         warnings: What the tagger warned of.
         left_out: The number of mentions that were left out because of their scores.
         highest_left_out: The highest of their scores.
+        candidates: The number of candidates to review.
     """
 
     job: str
@@ -62,6 +69,7 @@ class Receipt:
     warnings: tuple[str, ...] = ()
     left_out: int = 0
     highest_left_out: float = 0.0
+    candidates: int = 0
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Receipt:
@@ -168,18 +176,20 @@ class LinesWriter:
 
 
 class ParquetWriter:
-    """Writes the rows of documents to Parquet, with the column of mentions.
+    """Writes the rows of documents to Parquet, with columns of what was found.
 
     Documents of JSON lines become rows with their id, text, mentions and other fields.
 
     Args:
         stream: Where to write.
         schema: The Arrow schema of the rows of the input; None for JSON lines.
+        candidates: Whether there is a column of candidates, too.
     """
 
-    def __init__(self, stream: IO[bytes], schema: Any = None) -> None:
+    def __init__(self, stream: IO[bytes], schema: Any = None, *, candidates: bool = False) -> None:
         self._arrow = import_arrow("writing")
-        self._schema = _with_mentions(schema, self._arrow)
+        self._candidates = candidates
+        self._schema = _with_found(schema, self._arrow, candidates=candidates)
         self._of_rows = schema is not None
         self._writer = self._arrow.parquet.ParquetWriter(stream, self._schema)
         self._waiting: list[Any] = []
@@ -215,7 +225,7 @@ class ParquetWriter:
         self._waiting, self._rows = [], 0
 
     def _batch_of_rows(self, portion: Portion) -> Any:
-        columns = [*portion.rows.columns, self._mentions(portion.documents)]
+        columns = [*portion.rows.columns, *self._found(portion.documents)]
         return self._arrow.record_batch(columns, schema=self._schema)
 
     def _batch_of_documents(self) -> Any:
@@ -223,25 +233,32 @@ class ParquetWriter:
         columns = [
             self._arrow.array([each.id for each in documents], self._arrow.string()),
             self._arrow.array([each.text for each in documents], self._arrow.string()),
-            self._mentions(documents),
+            *self._found(documents),
             self._arrow.array([_extra(each) for each in documents], self._arrow.string()),
         ]
         return self._arrow.record_batch(columns, schema=self._schema)
 
-    def _mentions(self, documents: Sequence[Document]) -> Any:
-        values = [mention_values(each.mentions) for each in documents]
-        return self._arrow.array(values, mentions_type())
+    def _found(self, documents: Sequence[Document]) -> Iterator[Any]:
+        """Yield the columns of what was found."""
+        yield self._column(each.mentions for each in documents)
+        if self._candidates:
+            yield self._column(each.candidates for each in documents)
+
+    def _column(self, mentions: Iterable[Sequence[Mention]]) -> Any:
+        return self._arrow.array(list(map(mention_values, mentions)), mentions_type())
 
 
-def _with_mentions(schema: Any, arrow: Any) -> Any:
+def _with_found(schema: Any, arrow: Any, *, candidates: bool) -> Any:
     """Return the schema of an output, given that of the rows of the input."""
+    added = (MENTIONS, CANDIDATES) if candidates else (MENTIONS,)
+    found = [arrow.field(name, mentions_type()) for name in added]
+    text = arrow.string()
     if schema is None:
-        text = arrow.string()
-        fields = [("id", text), ("text", text), (MENTIONS, mentions_type()), (EXTRA, text)]
-        return arrow.schema(fields)
-    names = output_names(schema.names)
+        before, after = [("id", text), ("text", text)], [(EXTRA, text)]
+        return arrow.schema([*before, *found, *after])
+    names = output_names(schema.names, candidates=candidates)
     kept = [arrow.field(name, each.type) for each, name in zip(schema, names, strict=True)]
-    return arrow.schema([*kept, arrow.field(MENTIONS, mentions_type())])
+    return arrow.schema([*kept, *found])
 
 
 def _extra(document: Document) -> str | None:

@@ -1,4 +1,4 @@
-"""Columns of Parquet: those of the input, which must agree between files, and `mentions`."""
+"""Columns of Parquet: those of the input, which must agree between files, and what is found."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ from discotag.scale.storage import explaining, opened
 
 MENTIONS: Final = "mentions"
 """The column that is added."""
+
+CANDIDATES: Final = "candidates"
+"""The column that is added if there are candidates to review."""
 
 SPARK_MENTIONS: Final = (
     "array<struct<label: string, text: string, spans: array<array<bigint>>, "
@@ -79,14 +82,14 @@ def mention_values(mentions: Sequence[Mention]) -> list[dict[str, Any]]:
     ]
 
 
-def output_names(names: Sequence[str]) -> list[str]:
-    """Return the names of the input's columns beside the column of mentions.
+def output_names(names: Sequence[str], *, candidates: bool = False) -> list[str]:
+    """Return the names of the input's columns beside the columns that are added.
 
     Example:
         >>> output_names(["id", "mentions"])
         ['id', 'input_mentions']
     """
-    taken = {MENTIONS}
+    taken = {MENTIONS, CANDIDATES} if candidates else {MENTIONS}
     found = []
     for name in names:
         found.append(unused(name, taken | (set(names) - {name})) if name in taken else name)

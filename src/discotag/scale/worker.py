@@ -64,6 +64,7 @@ class Work:
         splitter: Splits texts into sentences and words.
         min_score: As in `Tagger.predict`.
         bias: As in `Tagger.predict`.
+        candidates: Whether there are candidates to review.
         batch_size: As in `Tagger.predict`.
         skip_bad: Whether to leave out what cannot be read.
         job: The id of the job. Receipts of other jobs in the same folder do not count.
@@ -80,6 +81,7 @@ class Work:
     splitter: Splitter
     min_score: float = 0.0
     bias: float = 0.0
+    candidates: bool = False
     batch_size: int | None = None
     skip_bad: bool = False
     job: str = ""
@@ -148,7 +150,7 @@ class Worker:
     def _tag(self, number: int, block: Block) -> Receipt:
         tagger = self._loaded()
         reading = self._reader.read(block)
-        documents = sentences = mentions = 0
+        documents = sentences = mentions = candidates = 0
         with (
             _warnings() as warned,
             self._folder.writing(part_name(number, self._work.format)) as stream,
@@ -162,6 +164,7 @@ class Worker:
                     documents += 1
                     sentences += len(document.sentences)
                     mentions += sum(len(each.mentions) for each in document.sentences)
+                    candidates += sum(len(each.candidates) for each in document.sentences)
             (writer or self._writer(stream, reading)).close()
             size, digest = digest_of(stream)
             if reading.flaws:  # before the part, so that a part never lacks them
@@ -179,6 +182,7 @@ class Worker:
             tuple(warned[:MOST_WARNINGS]),
             left_out.mentions,
             left_out.highest,
+            candidates,
         )
         self._folder.write(receipt_name(number), json.dumps(receipt.to_dict()).encode())
         return receipt
@@ -199,7 +203,7 @@ class Worker:
             batch_size=work.batch_size,
             min_score=work.min_score,
             bias=work.bias,
-            candidates=False,
+            candidates=work.candidates,
         )
 
         def portions() -> Iterator[Portion]:
@@ -213,7 +217,7 @@ class Worker:
     def _writer(self, stream: IO[bytes], reading: BlockReading) -> LinesWriter | ParquetWriter:
         if self._work.format == "jsonl":
             return LinesWriter(stream)
-        return ParquetWriter(stream, reading.schema)
+        return ParquetWriter(stream, reading.schema, candidates=self._work.candidates)
 
     def _loaded(self) -> Tagger:
         """Return the tagger, which is loaded once.

@@ -100,6 +100,8 @@ def write_answer(
     plain = []
     for document in documents:
         data = document.to_dict()
+        if request.candidates:
+            data.setdefault("candidates", [])
         if alternatives is not None:
             data["alternatives"] = list(_alternatives(document, readings))
         if request.tags:

@@ -47,12 +47,15 @@ class Download:
         return MEDIA.get(Path(self.name).suffix, "application/octet-stream")
 
 
-def write_download(documents: Iterable[Document], format: str) -> Download:
+def write_download(
+    documents: Iterable[Document], format: str, *, candidates: bool = False
+) -> Download:
     """Write documents in a format; a format of several files becomes an archive.
 
     Args:
         documents: The documents.
         format: The name of a format that can be written, or of a table.
+        candidates: Whether a table has columns for candidates.
 
     Raises:
         CorpusError: The format cannot represent a document.
@@ -62,7 +65,7 @@ def write_download(documents: Iterable[Document], format: str) -> Download:
         folder = format in FORMATS and FORMATS[format].folder
         path = Path(made) / (NAME if folder else f"{NAME}{suffix}")
         if format in TABLES:
-            write_table(documents, path, format)
+            write_table(documents, path, format, candidates=candidates)
         else:
             write(documents, path, format)
         if folder:

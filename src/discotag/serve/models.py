@@ -43,6 +43,8 @@ class ServedModel:
     def facts(self) -> ModelFacts:
         """Return what clients may know about the model."""
         scheme, guarantee = self.scheme, self.config.guarantee
+        if guarantee is not None and guarantee.runtime != self.runtime:
+            guarantee = None  # it does not hold
         return ModelFacts(
             name=self.name,
             labels=list(scheme.labels),

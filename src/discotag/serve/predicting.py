@@ -152,7 +152,9 @@ def _add_data(app: FastAPI, service: Service) -> None:
         async with until_gone(request.receive):
             documents, _ = await service.find(given, model)
             try:
-                file = await asyncio.to_thread(write_download, numbered(documents), given.format)
+                file = await asyncio.to_thread(
+                    write_download, numbered(documents), given.format, candidates=given.candidates
+                )
             except CorpusError as error:
                 raise ServiceError(422, "not_writable", one_line(error)) from None
         disposition = f'attachment; filename="{file.name}"'

@@ -257,7 +257,8 @@ class MentionTerm(Term):
                 chances = step.batch["chances"][row]
                 share = self.teacher_weight if step.batch["labelled_rows"][row] else 1.0
             more = dict.fromkeys(chain.from_iterable(drawn[row :: len(known)]), 0.0)
-            more |= dict.fromkeys(find_joined(gold), 0.0)
+            if step.network.layer.scheme.slots > 1:  # others have no discontinuous mentions
+                more |= dict.fromkeys(find_joined(gold), 0.0)
             found.append(
                 {
                     each: (1 - share) * gold.get(each, 0.0) + share * chances.get(each, 0.0)

@@ -264,7 +264,8 @@ class Settings:
     separate: float = setting(
         1.0,
         "How many sentences with separate coordinations are added beside folding; 1: as many as "
-        "keep the proportion of separate and shared coordinations in the corpus.",
+        "keep the proportion of separate and shared coordinations in the corpus, 0: none. Without "
+        "folding, none are added.",
         group=DATA,
         least=0,
         most=100,

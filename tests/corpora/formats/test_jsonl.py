@@ -348,4 +348,5 @@ def test_candidates_that_are_wrong_are_reported(tmp_path):
         '{"text": "a b", "candidates": [{"label": "X", "spans": [[0, 1]]}]}',
     )
     assert [each.candidates for each in found] == [(), ()]
+    assert found[1].extra == {"input_candidates": [{"label": "X", "spans": [[0, 1]]}]}
     assert [kind for kind, _ in problems] == ["outside", "unknown_field"]

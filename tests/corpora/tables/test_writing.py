@@ -132,9 +132,10 @@ def test_candidates_have_a_status(tmp_path):
 def test_candidates_have_columns_of_their_own_in_a_row_for_each_document(tmp_path):
     write_table(reviewed(), tmp_path / "out.csv", rows="documents")
     header, first, second = cells_of(tmp_path / "out.csv")
-    assert header[-3:] == ["candidates", "candidate_scores", "candidate_spans"]
-    assert first[-3:-1] == ["The; well", "0.2; 0.1"]
-    assert second[-3:] == ["", "", ""]
+    assert header[-4:-1] == ["candidates", "candidate_labels", "candidate_scores"]
+    assert header[-1] == "candidate_spans"
+    assert first[-4:-1] == ["The; well", "ADR; ADR", "0.2; 0.1"]
+    assert second[-4:] == ["", "", "", ""]
     frame = to_dataframe(reviewed(), rows="documents")
     assert frame["candidates"].tolist() == [["The", "well"], []]
     assert to_dataframe(reviewed())["status"].tolist() == ["to review", "found", "to review"]

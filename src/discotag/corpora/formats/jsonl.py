@@ -175,8 +175,9 @@ def from_dict(
         return Document(sentences, text=text, id=name, extra=extra, place=(path, line))
     if text is None:
         raise MalformedError("a document needs 'sentences' or 'text'")
-    if "candidates" in document:
-        tell("unknown_field", "'candidates' of a document without 'sentences' are not kept")
+    if "candidates" in document:  # somebody else's: ours are beside sentences
+        extra["input_candidates"] = document["candidates"]
+        tell("unknown_field", "'candidates' of a text is kept as 'input_candidates'")
     marked = [
         Marked(label, spans, score, line)
         for label, spans, score, _ in _parts(document, "mentions", "spans", tell)

@@ -49,6 +49,7 @@ CANDIDATES: Final[dict[Rows, dict[str, str]]] = {
     "mentions": {"status": TEXT},
     "documents": {
         "candidates": TEXTS,
+        "candidate_labels": TEXTS,
         "candidate_scores": NUMBERS,
         "candidate_spans": SPANS_OF_EACH,
     },
@@ -191,6 +192,7 @@ def rows_of(document: Document, rows: Rows, candidates: bool) -> Iterator[list[A
         *(
             [
                 [each.text for each in more],
+                [each.label for each in more],
                 [_score(each) for each in more],
                 [_spans(each) for each in more],
             ]
