@@ -70,7 +70,7 @@ class Service:
                 found = await self.scheduler.tag(task, words)
         except TimeoutError:
             raise ServiceError(
-                504, "too_late", f"the texts were not tagged within {limits.seconds:g} seconds"
+                504, "too_late", f"the texts were not tagged within {limits.seconds:g} s"
             ) from None
         readings = [each for _, _, each in found] if alternatives else None
         self.metrics.count_words(sum(map(len, words)))
