@@ -6,6 +6,7 @@ import torch
 from torch import nn
 
 from discotag import Mention, Scheme, Sentence
+from discotag.described import described
 from discotag.model.config import ModelConfig
 from discotag.model.network import Network
 from discotag.training import batching, losses
@@ -23,7 +24,7 @@ from discotag.training.losses import (
     make_terms,
 )
 from discotag.training.progress import Silent
-from discotag.training.settings import LEARNING, Settings, setting
+from discotag.training.settings import LEARNING, Settings
 from discotag.training.trainer import fit
 from learnable import SENTENCES, learnable_encoder, sentence
 
@@ -37,7 +38,7 @@ def encoder(tmp_path_factory):
 class MoreSettings(Settings):
     """The line in the settings that a new term needs."""
 
-    presence_weight: float = setting(0.0, "The weight of `Presence`.", group=LEARNING, least=0)
+    presence_weight: float = described(0.0, "The weight of `Presence`.", group=LEARNING, least=0)
 
 
 class Presence(Term):
