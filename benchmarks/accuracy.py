@@ -242,7 +242,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="a regular expression on names of trainings")
     parser.add_argument("--limit", type=float, default=float("inf"), help="seconds of training")
     parser.add_argument(
-        "--markdown", action="store_true", help="print the table as docs/accuracy.md has it"
+        "--markdown", action="store_true", help="print the table as docs/experiments.md has it"
     )
     parser.add_argument("--add", action="store_true", help="keep other systems of the summary")
     parser.add_argument("--out", type=Path, default=RESULTS, help="file of the summary")

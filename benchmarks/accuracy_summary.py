@@ -291,7 +291,7 @@ def report(summary: Summary, *, markdown: bool = False) -> Iterator[str]:
 
     Args:
         summary: The summary.
-        markdown: Whether the first table has the form of docs/accuracy.md.
+        markdown: Whether the first table has the form of docs/experiments.md.
     """
     systems = list(summary["systems"].values())
     yield from (page_table if markdown else table)(systems)
@@ -317,7 +317,7 @@ def table(systems: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def page_table(systems: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Yield the lines of a table like those of docs/accuracy.md, with a line for each corpus."""
+    """Yield the lines of a table like those of docs/experiments.md, with a line for each corpus."""
     yield from _head("encoder", "trained with", "seeds", *PARTS)
     corpus = None
     for each in systems:

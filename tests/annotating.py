@@ -6,7 +6,6 @@ import threading
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from time import monotonic, sleep
 from uuid import uuid4
 
 import httpx
@@ -16,6 +15,7 @@ from discotag.serve.annotation.app import make_app
 from discotag.serve.annotation.corpus import Source
 from discotag.serve.annotation.project import Plan, open_project
 from discotag.serve.protection import Policy
+from waiting import wait_for
 
 TEXTS = {
     "a": "I had pain in arms and shoulders. It was bad.",
@@ -147,11 +147,3 @@ def running(corpus, *options):
     finally:
         if server.process.poll() is None:
             server.stop()
-
-
-def wait_for(condition, seconds=PATIENCE):
-    """Wait until a condition holds."""
-    end = monotonic() + seconds
-    while not condition():
-        assert monotonic() < end, "waited too long"
-        sleep(0.02)

@@ -5,7 +5,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 
 import psutil
@@ -103,16 +102,6 @@ def started(given, out, **options):
         job.kill()
         job.wait()
         job.stderr.close()
-
-
-def wait_for(condition, seconds=60, job=None):
-    """Wait until a condition holds."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "this takes too long"
-        if job is not None and job.poll() not in (None, 0):
-            raise AssertionError(job.stderr.read())
-        time.sleep(0.02)
 
 
 def receipts_in(folder):

@@ -10,9 +10,16 @@ import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+import pytest
 import torch
 
-import discotag  # noqa: F401
+import discotag
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"
+
+
+@pytest.fixture(scope="module")
+def tagger():
+    """The bundled model."""
+    return discotag.load()

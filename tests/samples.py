@@ -1,6 +1,10 @@
-"""A small real file of each format."""
+"""A small real file of each format, and how made-up ones are read."""
 
 from pathlib import Path
+
+import pytest
+
+from discotag.corpora import CorpusError, read
 
 DATA = Path(__file__).parent / "data"
 
@@ -19,3 +23,30 @@ SAMPLES = {
     DATA / "conll/bioes.tsv": "conll",
     DATA / "conll/iob1.conll": "conll",
 }
+
+
+def tried(path, content, format):
+    """Write a file, and return its documents and problems.
+
+    If something is left out, reading without a report must raise the first of these errors.
+    """
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    found = []
+    documents = list(read(path, format, report=found.append))
+    if errors := [problem for problem in found if problem.severity == "error"]:
+        with pytest.raises(CorpusError) as caught:
+            list(read(path, format))
+        assert caught.value.problem == errors[0]
+    return documents, found
+
+
+def bigbio_row(**changes):
+    """Return a document of bigbio with one entity, which the changes are made to."""
+    entity = {"id": "1", "type": "ADR", "text": ["Sore", "knees"], "offsets": [[0, 4], [9, 14]]}
+    passage = {"id": "2", "type": "body", "text": ["Sore and knees"], "offsets": [[0, 14]]}
+    return {
+        "id": "0",
+        "document_id": "d",
+        "passages": [passage],
+        "entities": [entity | changes],
+    }

@@ -9,11 +9,12 @@ import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic, sleep
 from urllib.parse import urlsplit
 
 import httpx
 import psutil
+
+from waiting import wait_for
 
 TEXT = "The pain I was experiencing around the hipjoints was incredible."
 TOKEN = "a-token-of-twenty-four-c"
@@ -105,14 +106,6 @@ def serving(folder, *options, token=None, workers=1):
                 process.wait()
 
 
-def until(condition, seconds=PATIENCE):
-    """Wait until a condition holds; fail if it does not in time."""
-    end = monotonic() + seconds
-    while not condition():
-        assert monotonic() < end, "this did not happen in time"
-        sleep(0.02)
-
-
 def _url(process, log):
     """Return the URL that a service prints when it is ready."""
 
@@ -120,5 +113,5 @@ def _url(process, log):
         assert process.poll() is None, log.read_text()
         return re.search(r"serving at (http://\S+);", log.read_text())
 
-    until(found)
+    wait_for(found)
     return found()[1]

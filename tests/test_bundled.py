@@ -24,11 +24,6 @@ SENTENCES = {
 }
 
 
-@pytest.fixture(scope="module")
-def tagger():
-    return load()
-
-
 @pytest.mark.parametrize("text", SENTENCES)
 def test_finds(tagger, text):
     mentions = tagger(text).mentions

@@ -148,7 +148,7 @@ def test_a_sentence_may_hold_a_mention_twice_and_may_be_empty():
     [
         ({"text": "pain"}, "both text and offsets"),
         ({"offsets": [(0, 4)]}, "both text and offsets"),
-        ({"text": "pain", "offsets": []}, "1 words but 0 offsets"),
+        ({"text": "pain", "offsets": []}, "1 word but 0 offsets"),
         ({"text": "a pain", "offsets": [(0, 4)]}, "word 0, 'pain', .* 0 to 4, .* 'a pa'"),
         ({"text": "pain", "offsets": [(-4, 4)]}, "word 0"),
         ({"text": "pain", "offsets": [(0, 9)]}, "word 0"),
@@ -164,7 +164,7 @@ def test_text_that_does_not_fit_its_words(arguments, message):
 
 
 def test_sentences_that_cannot_be():
-    with pytest.raises(MentionError, match="reaches past the end of its sentence, .* 1 words"):
+    with pytest.raises(MentionError, match="reaches past the end of its sentence, .* 1 word"):
         Sentence(["pain"], [Mention("ADR", [(0, 2)])])
     with pytest.raises(SentenceError, match="not one string"):
         Sentence("pain")

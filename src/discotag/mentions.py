@@ -9,6 +9,7 @@ from itertools import pairwise, repeat
 from operator import attrgetter, index
 from typing import Any, ClassVar, Final, TypeGuard
 
+from discotag.counts import counted
 from discotag.errors import InputError
 
 Fragment = tuple[int, int]
@@ -424,7 +425,8 @@ def check_inside(mention: Mention, length: int) -> None:
     """Raise `MentionError` if the mention reaches past the last of `length` words."""
     if mention.fragments[-1][1] > length:
         raise MentionError(
-            f"mention {mention} reaches past the end of its sentence, which has {length} words"
+            f"mention {mention} reaches past the end of its sentence, "
+            f"which has {counted(length, 'word')}"
         )
 
 
@@ -525,7 +527,7 @@ def _checked_offsets(sentence: Sentence) -> tuple[Fragment, ...]:
     except (TypeError, ValueError):
         raise SentenceError("offsets must be pairs (start, end) of whole numbers") from None
     if len(words) != len(offsets):
-        raise SentenceError(f"{len(words)} words but {len(offsets)} offsets")
+        raise SentenceError(f"{counted(len(words), 'word')} but {counted(len(offsets), 'offset')}")
     passed = 0
     for number, (word, (start, end)) in enumerate(zip(words, offsets, strict=True)):
         if not passed <= start <= end <= len(text) or text[start:end] != word:

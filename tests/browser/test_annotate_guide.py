@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from annotating import Running, wait_for
+from annotating import Running
 from discotag import corpora
+from waiting import wait_for
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "annotate.md").read_text("utf-8")

@@ -70,8 +70,8 @@ def test_what_has_changed_about_the_corpus_is_said():
     assert about.startswith("x.journal: 2,002 documents, 1 of them new, 3 with another name than")
     assert "2 no longer in the corpus" in about
     _, updated, outdated = said(known=9, updated=1, outdated=2)
-    assert "other annotations of 1 document than before; nobody had touched" in updated
-    assert "other annotations of 2 documents than before; somebody has begun" in outdated
+    assert "annotations of 1 document have changed in the corpus; nobody had worked" in updated
+    assert "annotations of 2 documents have changed in the corpus; somebody has worked" in outdated
 
 
 def test_help_shows_examples():

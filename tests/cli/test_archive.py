@@ -8,21 +8,16 @@ import sys
 import pyarrow.parquet as pq
 import pytest
 
-from archives import made_up, wait_for, write_lines, write_table
+import shell
+from archives import made_up, write_lines, write_table
 from discotag.cli import main
+from waiting import wait_for
 
 TEXTS = ["I had swollen knees.", "No complaints.", "pain in arms and shoulders"]
 
 
 def discotag(*arguments, **options):
-    return subprocess.run(
-        [sys.executable, "-m", "discotag", "predict", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        **options,
-    )
+    return shell.discotag("predict", *arguments, **options)
 
 
 @pytest.fixture

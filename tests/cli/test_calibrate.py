@@ -177,7 +177,7 @@ def test_conversions_keep_candidates_or_say_so(place, tmp_path):
     assert done.exit_code == 0, done.output + str(done.exception)
     assert (tmp_path / "found.csv").read_text().count("to review") == len(late.candidates)
     done = RUN.invoke(app, [*convert, str(tmp_path / "found.txt")])
-    assert "does not keep candidates to review, which 1 documents have" in done.stderr
+    assert "does not keep candidates to review, which 1 document has" in done.stderr
 
 
 def test_formats_that_cannot_mark_candidates_get_none(place, tmp_path):

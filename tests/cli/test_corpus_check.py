@@ -5,15 +5,9 @@ import tempfile
 from time import perf_counter
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from discotag.cli.commands import register
-from discotag.cli.corpus_check import check
-
-app = typer.Typer()
-register(app, "check", check)
-app.command("other")(lambda: None)
+from discotag.cli import app
 
 GOOD = "pain in arms and legs\n0,2 ADR|0,1,4,4 ADR\n\n"
 THREE_PARTS = "sore , tired , red toes\n0,0,2,2,4,4 ADR\n\n"
@@ -22,7 +16,9 @@ BAD = "sore toes\n5,5 ADR|1,0 ADR|0,1 adr\n\n"
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, ["check", *map(str, arguments)], env={"COLUMNS": "100"})
+    return CliRunner().invoke(
+        app, ["corpus", "check", *map(str, arguments)], env={"COLUMNS": "100"}
+    )
 
 
 PAPER = ("--slots", 2, "--no-gap-mentions")

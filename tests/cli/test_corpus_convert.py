@@ -6,22 +6,16 @@ import subprocess
 import sys
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from discotag.cli.commands import register
-from discotag.cli.corpus_convert import convert
+from discotag.cli import app
 from discotag.corpora import read
-
-app = typer.Typer()
-register(app, "convert", convert)
-app.command("other")(lambda: None)
 
 TEXT = "pain in arms and légs\n0,1,4,4 ADR|0,2 ADR\n\nfine .\n\n\n"
 
 
 def run(*arguments, **options):
-    return CliRunner().invoke(app, ["convert", *map(str, arguments)], **options)
+    return CliRunner().invoke(app, ["corpus", "convert", *map(str, arguments)], **options)
 
 
 @pytest.fixture
@@ -57,7 +51,7 @@ def test_text_is_cut_by_options_and_its_loss_told_of(tmp_path):
     source.write_text('{"id": "d", "text": "Can\'t sleep.\\nSore.", "mentions": []}\n')
     done = run(source, "-", "--to", "inline", "--sentences", "lines", "--words", "spaces")
     assert done.stdout == "Can't sleep.\n\n\nSore.\n\n\n"
-    assert "texts, ids and boundaries of 1 documents are lost" in done.stderr
+    assert "texts, ids and boundaries of 1 document are lost" in done.stderr
 
 
 def test_bad_input_leaves_nothing_unless_skipped(tmp_path):
@@ -166,7 +160,7 @@ def test_fields_of_documents_are_kept_or_told_of(tmp_path):
         done = run(source, f"{tmp_path}/{name}")
         assert done.exit_code == 0
         assert "does not keep these fields of documents: rating (2), drug (1)" in done.stderr
-        assert "does not keep scores, which 1 documents have" in done.stderr
+        assert "does not keep scores, which 1 document has" in done.stderr
 
 
 def test_ids_that_occur_twice_are_told_of(tmp_path):
@@ -203,7 +197,7 @@ def test_files_of_a_folder_that_cannot_be_read(tmp_path):
     assert done.exit_code == 0
     assert f"left out: {message}" in done.stderr
     assert f"warning: {folder}: 1 file is not read: README.md" in done.stderr
-    assert "1 documents" in done.stderr
+    assert "1 document" in done.stderr
     assert "left out with errors: 1" in done.stderr
 
 

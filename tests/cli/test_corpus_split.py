@@ -1,21 +1,17 @@
 import json
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from discotag import Document, Mention, Sentence
-from discotag.cli.commands import register
-from discotag.cli.corpus_split import split
+from discotag.cli import app
 from discotag.corpora import read, write
-
-app = typer.Typer()
-register(app, "split", split)
-app.command("other")(lambda: None)
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, ["split", *map(str, arguments)], env={"COLUMNS": "100"})
+    return CliRunner().invoke(
+        app, ["corpus", "split", *map(str, arguments)], env={"COLUMNS": "100"}
+    )
 
 
 def document(number):

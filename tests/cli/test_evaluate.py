@@ -3,20 +3,15 @@ import sys
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 import discotag
-from discotag.cli.commands import register
-from discotag.cli.evaluate import evaluate
+from discotag.cli import app
 from discotag.corpora import write
 from discotag.errors import DiscotagError
 from discotag.evaluation import KINDS, SLICES
 
 BUNDLED = Path(discotag.__file__).parent / "bundled"
-
-app = typer.Typer()
-register(app, "evaluate", evaluate)
 
 GOLD = """\
 pain in arms and legs since may
@@ -37,7 +32,7 @@ took [b]aspirin[/b]
 
 
 def run(*arguments, **options):
-    return CliRunner().invoke(app, [str(each) for each in arguments], **options)
+    return CliRunner().invoke(app, ["evaluate", *map(str, arguments)], **options)
 
 
 def ok(*arguments, **options):

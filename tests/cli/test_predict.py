@@ -3,7 +3,6 @@
 import gzip
 import json
 import logging
-import os
 import signal
 import subprocess
 import sys
@@ -17,24 +16,15 @@ from discotag.cli import predict
 from discotag.cli.messages import set_verbosity
 from discotag.corpora import read
 from discotag.corpora.jobs import locked
+from discotag.counts import counted
 from discotag.model.files import copy_model
 from discotag.prediction.decoding import read_mentions
 from page_parser import Page
+from shell import discotag, failed, ok
 from tiny import tiny_model
 
 NOTHING = "It works well for me and I have no complaints."
 TEXTS = [f"I had pain in my arms and shoulders, {n} times. No sleep!" for n in range(40)]
-
-
-def discotag(*arguments, given="", **environment):
-    return subprocess.run(
-        [sys.executable, "-m", "discotag", *map(str, arguments)],
-        capture_output=True,
-        input=given if isinstance(given, bytes) else given.encode(),
-        timeout=120,
-        check=False,
-        env={**os.environ, "COLUMNS": "100", **environment},
-    )
 
 
 def start(*arguments):
@@ -44,19 +34,6 @@ def start(*arguments):
         stderr=subprocess.PIPE,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
-
-
-def ok(*arguments, given=""):
-    done = discotag(*arguments, given=given)
-    assert done.returncode == 0, done.stderr.decode()
-    return done.stdout.decode()
-
-
-def failed(*arguments, given="", status=1):
-    done = discotag(*arguments, given=given)
-    assert done.returncode == status
-    assert b"Traceback" not in done.stderr
-    return done.stderr.decode()
 
 
 @pytest.fixture(scope="module")
@@ -165,12 +142,12 @@ def test_a_score_that_no_mention_has(model, file, tmp_path):
     out = tmp_path / "found.jsonl"
     for more in ((), ("--out", out, "--force")):
         arguments = ("predict", file, "--lines", "--model", model, *more, "--min-score")
-        said = discotag(*arguments, "1").stderr.decode()
+        said = discotag(*arguments, "1").stderr
         assert f"no mention has a score of at least 1; {len(scores)} have lower scores" in said
         highest = said.strip().rpartition(" ")[2]
         assert max(scores) - 0.001 < float(highest) <= max(scores)
-        assert "lower score" not in discotag(*arguments, highest).stderr.decode()
-    assert "lower score" not in discotag("predict", NOTHING, "--min-score", "0.9").stderr.decode()
+        assert "lower score" not in discotag(*arguments, highest).stderr
+    assert "lower score" not in discotag("predict", NOTHING, "--min-score", "0.9").stderr
 
 
 def test_bias(model, file):
@@ -258,7 +235,7 @@ def test_annotations_are_replaced_only_by_force(model, tmp_path, label):
     (folder / "1.ann").write_text(gold)
     command = ["predict", folder, "--model", model, "--format", "brat", "--out", folder]
     message = failed(*command)
-    assert "gold: 1 files have annotations, such as 1.ann; use --force to replace" in message
+    assert "gold: 1 file has annotations, such as 1.ann; use --force to replace" in message
     assert (folder / "1.ann").read_text() == gold
     done = discotag(*command, "--force")
     assert done.returncode == 0
@@ -268,7 +245,7 @@ def test_annotations_are_replaced_only_by_force(model, tmp_path, label):
     (document,) = read(folder)
     found = [mention for mention in document.mentions if mention.label == "ADR"]
     assert found == list(wanted.mentions)
-    replaced = b"gold: replaced 1 mentions of 1 documents" in done.stderr
+    replaced = "gold: replaced 1 mention of 1 document" in done.stderr
     assert replaced == (label == "ADR")
 
 
@@ -402,7 +379,8 @@ def test_ctrl_c_says_how_to_go_on(model, file, tmp_path):
     message = running.communicate()[1].decode()
     assert running.returncode == 130
     done = len(part.read_text().splitlines())
-    assert f"stopped; {done:,} documents are in {part}; the same command with --resume" in message
+    finished = counted(done, "document is", "documents are")
+    assert f"stopped; {finished} in {part}; the same command with --resume" in message
     ok(*command, "--resume")
     assert [each["text"] for each in lines(part.read_text())] == TEXTS * 50
 
@@ -425,14 +403,14 @@ def test_bad_input_ends_in_one_line(model, tmp_path):
     assert "there is no such folder" in failed("predict", "a b", "--model", tmp_path / "none")
     binary.rename(tmp_path / "binary.dat")
     done = discotag("predict", tmp_path, "--model", model)
-    assert done.stdout == b""
-    assert b"binary.dat: left out: its format was not recognised" in done.stderr
+    assert done.stdout == ""
+    assert "binary.dat: left out: its format was not recognised" in done.stderr
     bad = tmp_path / "bad.jsonl"
     bad.write_text('{"text": "pain"}\n{\n{"text": "no"}\n')
     assert "bad.jsonl:2: not JSON" in failed("predict", bad, "--model", model)
     done = discotag("predict", bad, "--model", model, "--skip-bad")
-    assert [each["text"] for each in lines(done.stdout.decode())] == ["pain", "no"]
-    assert b"left out" in done.stderr
+    assert [each["text"] for each in lines(done.stdout)] == ["pain", "no"]
+    assert "left out" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -511,7 +489,7 @@ def test_export_says_how_it_compares(tmp_path):
 def test_a_file_of_no_known_format_is_text(model, tmp_path):
     note = tmp_path / "visit.note"
     note.write_text("sore arms and legs")
-    (found,) = lines(discotag("predict", note, "--model", model).stdout.decode())
+    (found,) = lines(discotag("predict", note, "--model", model).stdout)
     assert (found["id"], found["text"]) == ("visit", "sore arms and legs")
 
 
@@ -525,20 +503,20 @@ def test_what_is_there_is_not_written_over(model, tmp_path):
     done = discotag("predict", TEXTS[0], "--model", model, "--out", out, "--force")
     assert [each["text"] for each in lines(out.read_text())] == [TEXTS[0]]
     number = len(mentions(lines(out.read_text())[0]))
-    assert done.stderr.decode() == f"{out}: {number} mentions in 1 of 1 texts\n"
+    assert done.stderr == f"{out}: {counted(number, 'mention')} in 1 of 1 text\n"
     done = discotag("predict", TEXTS[0], "--model", model, "--out", out, "--resume")
-    assert done.stderr.decode() == f"{out}: 1 documents are already done\n"
+    assert done.stderr == f"{out}: 1 document is already done\n"
     done = discotag("predict", "sore arms", "--model", model, "--out", out, "--force")
-    assert f"replaced {number} mentions of 1 documents" in done.stderr.decode()
+    assert f"replaced {counted(number, 'mention')} of 1 document" in done.stderr
 
 
 def test_files_that_are_left_out_of_a_folder_are_named(model, tmp_path):
     (tmp_path / "a.txt").write_text("sore arms")
     (tmp_path / "b.dat").write_bytes(b"\xff")
     done = discotag("predict", tmp_path, "--model", model)
-    assert len(lines(done.stdout.decode())) == 1
-    assert b"warning: " in done.stderr
-    assert b"b.dat: left out: its format was not recognised" in done.stderr
+    assert len(lines(done.stdout)) == 1
+    assert "warning: " in done.stderr
+    assert "b.dat: left out: its format was not recognised" in done.stderr
 
 
 @pytest.mark.parametrize("where", ["stdin", "file"])
@@ -575,9 +553,9 @@ def test_a_link_that_leads_nowhere(model, tmp_path, name):
     message = failed("predict", tmp_path, "--model", model)  # of several the first
     assert any(f"{each}: " in message for each in ("loop", "dangling", "a link"))
     done = discotag("predict", tmp_path, "--model", model, "--skip-bad")
-    assert [each["text"] for each in lines(done.stdout.decode())] == ["sore arms"]
+    assert [each["text"] for each in lines(done.stdout)] == ["sore arms"]
     for each in (name, "a link"):
-        assert f"left out: {tmp_path / each}: " in done.stderr.decode()
+        assert f"left out: {tmp_path / each}: " in done.stderr
 
 
 def test_encodings(model, tmp_path):
@@ -604,7 +582,7 @@ def test_closed_streams(model, tmp_path):
     assert (done.returncode, done.stderr) == (1, b"discotag: standard output: it is closed\n")
     out = tmp_path / "out.jsonl"
     done = shell(f"'sore knees' --out {out} >&-")
-    assert (done.returncode, done.stderr) == (0, f"{out}: 0 mentions in 0 of 1 texts\n".encode())
+    assert (done.returncode, done.stderr) == (0, f"{out}: 0 mentions in 0 of 1 text\n".encode())
     assert lines(out.read_text())[0]["text"] == "sore knees"
     done = shell("nothing 2>&-")
     assert (done.returncode, done.stdout) == (1, b"")
@@ -626,5 +604,5 @@ def test_escape_sequences_do_not_reach_the_terminal(model, tmp_path):
     ):
         done = discotag(*command)
         assert done.returncode
-        assert b"\x1b" not in done.stderr
-        assert b"red" in done.stderr
+        assert "\x1b" not in done.stderr
+        assert "red" in done.stderr

@@ -1,8 +1,8 @@
 import json
-import subprocess
-import sys
 
 import pytest
+
+import shell
 
 FIGURE = "Chronic fatigue together with swollen and stiff knees and left elbows ."
 FIGURE_MENTIONS = [
@@ -16,16 +16,7 @@ FIGURE_TAGS = "CB CI O O DB-Bx DI-O DI-Bx DI-By DI-O DI-By DI-Iy O"
 
 
 def discotag(*arguments, **environment):
-    """The program as the shell runs it."""
-    return subprocess.run(
-        [sys.executable, "-m", "discotag", "scheme", *arguments],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=60,
-        check=False,
-        env={"COLUMNS": "100", "PYTHONIOENCODING": "utf-8", **environment},
-    )
+    return shell.discotag("scheme", *arguments, **environment)
 
 
 def ok(*arguments):
@@ -150,7 +141,7 @@ def test_dot():
         (["a b", "-m", "0:5"], "reaches past the end of its sentence, which has 2 words"),
         (["a b", "-m", "1:1"], "fragment (1, 1) is empty"),
         (["a b", "-m", "0:1 z"], "mention '0:1 z': its words"),
-        (["a", "--tags", "O O"], "1 words but 2 tags"),
+        (["a", "--tags", "O O"], "1 word but 2 tags"),
         (["a b", "-m", "a", "--label", "A", "--label", "B"], "use one of A=…, B=…"),
         (["a b c", "-m", "a c", "-m", "b"], "mention_in_gap: a continuous mention is in a gap"),
         (["a b", "-m", "a", "-m", "a"], "same_words: the same mention is given twice"),

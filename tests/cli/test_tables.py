@@ -1,14 +1,12 @@
 """`discotag predict` and `discotag corpus convert` with tables, as an analyst uses them."""
 
 import json
-import os
-import subprocess
-import sys
 
 import openpyxl
 import pyarrow.parquet as pq
 import pytest
 
+import shell
 from discotag import load
 from discotag.corpora import read
 from tables import cells_of, workbook
@@ -24,27 +22,14 @@ TEXTS = ["Terrible headaches, and a very dry mouth.", "Swollen knees."]
 FOUND = ["row", "id", "label", "text", "spans", "score", "sentence", "drug", "date"]
 
 
-def discotag(*arguments, given=b""):
-    return subprocess.run(
-        [sys.executable, "-m", "discotag", *map(str, arguments)],
-        capture_output=True,
-        input=given,
-        timeout=120,
-        check=False,
-        env={**os.environ, "COLUMNS": "100"},
-    )
+def ok(*arguments, **options):
+    done = shell.discotag(*arguments, **options)
+    assert done.returncode == 0, done.stderr
+    return done.stdout, done.stderr.splitlines()
 
 
-def ok(*arguments, given=b""):
-    done = discotag(*arguments, given=given)
-    assert done.returncode == 0, done.stderr.decode()
-    return done.stdout.decode(), done.stderr.decode().splitlines()
-
-
-def failed(*arguments, given=b"", status=1):
-    done = discotag(*arguments, given=given)
-    assert done.returncode == status, done.stderr
-    (line,) = done.stderr.decode().splitlines()
+def failed(*arguments, **options):
+    (line,) = shell.failed(*arguments, **options).splitlines()
     return line
 
 

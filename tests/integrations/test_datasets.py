@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -13,20 +12,13 @@ from any_corpora import AS_WRITTEN, contents, documents, documents_of_text
 from discotag import Document, InputError, Mention, Sentence
 from discotag.corpora import CorpusError, read, write
 from discotag.integrations.datasets import features, from_dataset, to_dataset
+from samples import DATA, bigbio_row
 
 datasets = pytest.importorskip(
     "datasets", reason="needs datasets: pip install 'discotag[datasets]'"
 )
 
-DATA = Path(__file__).parents[1] / "data"
 few = settings(max_examples=15, deadline=None)
-
-
-def row(**changes):
-    entity = {"id": "1", "type": "ADR", "text": ["Sore", "knees"], "offsets": [[0, 4], [9, 14]]}
-    entity.update(changes)
-    passage = {"id": "2", "type": "body", "text": ["Sore and knees"], "offsets": [[0, 14]]}
-    return {"id": "0", "document_id": "d", "passages": [passage], "entities": [entity]}
 
 
 def test_a_dataset_has_the_rows_of_the_file(tmp_path):
@@ -62,7 +54,7 @@ def test_no_documents():
 
 def test_streams_and_rows_are_read_lazily():
     def rows():
-        yield row()
+        yield bigbio_row()
         raise AssertionError("read too far")
 
     for source in (rows(), datasets.IterableDataset.from_generator(rows)):
@@ -81,11 +73,11 @@ def test_nothing_is_written_to_the_cache(tmp_path):
 
 
 def test_problems_name_the_row():
-    bad = row(offsets=[[0, 4], [9, 99]])
+    bad = bigbio_row(offsets=[[0, 4], [9, 99]])
     with pytest.raises(CorpusError, match="^dataset:2: .*outside"):
-        list(from_dataset([row(), bad]))
+        list(from_dataset([bigbio_row(), bad]))
     problems = []
-    found = list(from_dataset([row(), bad, row()], report=problems.append))
+    found = list(from_dataset([bigbio_row(), bad, bigbio_row()], report=problems.append))
     assert [len(each.mentions) for each in found] == [1, 0, 1]
     assert [(each.kind, each.line) for each in problems] == [("outside", 2)]
 

@@ -7,18 +7,13 @@ import pytest
 import torch
 from transformers import AutoModel, AutoTokenizer
 
-from discotag import InputError, Scheme, Tagger, load
+from discotag import InputError, Scheme, Tagger
 from discotag.integrations.huggingface import Pipeline, pipeline
 from discotag.model.config import ModelConfig
 from discotag.model.network import Network
 from tiny import tiny_deberta, tiny_model, tiny_network, tiny_tokenizer
 
 TEXT = "The pain I was experiencing around the hipjoints was incredible."
-
-
-@pytest.fixture(scope="module")
-def tagger():
-    return load()
 
 
 def deberta_network(folder):

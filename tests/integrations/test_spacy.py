@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discotag import InputError, Mention, Scheme, Splitter, load
+from discotag import InputError, Mention, Scheme, Splitter
 from discotag.model.files import BUNDLED, FILES, ModelError
 from tiny import tiny_model
 
@@ -30,11 +30,6 @@ TEXTS = [
     "Slept well.",
     "Cramps (and some nausea)\n\n  in my calves.\nTerrible  headaches.",
 ]
-
-
-@pytest.fixture(scope="module")
-def tagger():
-    return load()
 
 
 @pytest.fixture(scope="module")

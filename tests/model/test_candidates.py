@@ -74,32 +74,27 @@ def test_bags_and_counts_are_those_of_the_definition(batch):
         assert LABELS[found.labels[number]] == mention.label
 
 
-@settings(deadline=None, max_examples=30)
-@given(batches())
-def test_numpy_and_onnxruntime_score_as_pytorch_does(batch):
-    lengths, mentions = batch
-    bases = np.cumsum(lengths) - lengths
-    found = tabulate(mentions, lengths, bases, LABELS)
+@pytest.fixture(scope="module")
+def scorers(tmp_path_factory):
+    """A mention scorer, and its export as a session of onnxruntime."""
+    path = tmp_path_factory.mktemp("scorer") / "scorer.onnx"
     torch.manual_seed(0)
     scorer = MentionScorer(6, len(LABELS), 5).eval()
+    write_scorer(scorer, path)
+    return scorer, open_scorer(path, len(Bag) * 6 + COUNTS + len(LABELS))
+
+
+@settings(deadline=None, max_examples=30)
+@given(batch=batches())
+def test_numpy_and_onnxruntime_score_as_pytorch_does(scorers, batch):
+    scorer, session = scorers
+    lengths, mentions = batch
+    found = tabulate(mentions, lengths, np.cumsum(lengths) - lengths, LABELS)
     vectors = np.random.default_rng(0).normal(size=(lengths.sum(), 6)).astype(np.float32)
-    given = features(vectors, found, len(LABELS))
     with torch.no_grad():
         wanted = scorer(torch.from_numpy(vectors), found)
-        layers = scorer.out(torch.nn.functional.gelu(scorer.hidden(torch.from_numpy(given))))
-    torch.testing.assert_close(layers[:, 0], wanted)
-
-
-def test_an_exported_scorer_scores_as_pytorch_does(tmp_path):
-    torch.manual_seed(0)
-    scorer = MentionScorer(6, 2, 5).eval()
-    write_scorer(scorer, tmp_path / "scorer.onnx")
-    session = open_scorer(tmp_path / "scorer.onnx", len(Bag) * 6 + COUNTS + 2)
-    given = np.random.default_rng(0).normal(size=(7, scorer.hidden.in_features)).astype(np.float32)
-    (found,) = session.run(None, {FEATURES: given})
-    with torch.no_grad():
-        wanted = scorer.out(torch.nn.functional.gelu(scorer.hidden(torch.from_numpy(given))))
-    np.testing.assert_allclose(found, wanted.numpy(), atol=1e-5)
+    (scores,) = session.run(None, {FEATURES: features(vectors, found, len(LABELS))})
+    np.testing.assert_allclose(scores[:, 0], wanted.numpy(), atol=1e-5)
 
 
 def test_the_gradient_reaches_the_vectors():

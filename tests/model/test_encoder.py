@@ -168,4 +168,4 @@ def test_subwords_that_the_encoder_lacks_raise(tmp_path):
     network = tiny_network(tmp_path)
     tagger = Tagger.from_network(network, "cpu")
     network.encoder.embeddings.word_embeddings.weight.data = torch.zeros(3, 32)
-    refused("PyTorch: cannot score 1 windows of 3 subwords: index out of range", tagger, "pain")
+    refused("PyTorch: cannot score 1 window of 3 subwords: index out of range", tagger, "pain")

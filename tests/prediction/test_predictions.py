@@ -23,7 +23,7 @@ def test_showing_uses_nothing_up():
     assert read == list(range(SHOWN + 1))
     assert "&lt;1&gt;" in shown
     assert "&lt;0&gt;" not in shown
-    assert "1 documents were taken before these" in shown
+    assert "1 document was taken before these" in shown
     assert [each.id for each in found] == [f"<{n}>" for n in range(1, 9)]
     assert "no more documents; 9 were taken" in found._repr_html_()
     assert "9 documents taken" in repr(found)

@@ -125,5 +125,5 @@ def test_candidates_are_counted_apart():
     documents, summary = data_of(shown)
     assert (summary["mentions"], summary["candidates"]) == (4, 1)
     assert [len(row) for row in documents[0]["sentences"][0]["mentions"]] == [6, 7]
-    assert "There are 3 mentions in all; candidates to review: 1." in shown
+    assert "Mentions in all: 3; candidates to review: 1." in shown
     assert "to review" not in page_of([Document([PAIN])]).split("</main>")[1].split("<script")[0]

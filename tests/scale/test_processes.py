@@ -5,10 +5,11 @@ import signal
 import psutil
 import pytest
 
-from archives import BLOCK, kill_one, parts_of, receipts_in, started, wait_for
+from archives import BLOCK, kill_one, parts_of, receipts_in, started
 from discotag.corpora.jobs import JobError
 from discotag.errors import DiscotagError
 from discotag.scale import processes, read_manifest, run_job
+from waiting import wait_for
 
 
 def job(given, out, model, **options):

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from archives import BLOCK, kill_one, parts_of, receipts_in, started, wait_for
+from archives import BLOCK, kill_one, parts_of, receipts_in, started
 from discotag.corpora.jobs import JobError
 from discotag.errors import DiscotagError
 from discotag.scale import read_manifest, run_job
@@ -16,6 +16,7 @@ from discotag.scale.sources import find_sources
 from discotag.scale.storage import file_system
 from discotag.scale.worker import Work
 from discotag.words import Splitter
+from waiting import wait_for
 
 pytest.importorskip("ray", reason="needs Ray")
 
@@ -126,7 +127,7 @@ def test_the_command_says_only_what_users_need(cluster, model, tmp_path):
     first, second, third = done.stderr.splitlines()
     assert first == "out: 0 of 1 parts are already done"
     assert second.startswith("warning: 1 error in the input")
-    assert third.endswith("mentions in 1 documents, 1 part")
+    assert third.endswith("mentions in 1 document, 1 part")
 
 
 def test_no_cluster(model, posts, tmp_path):

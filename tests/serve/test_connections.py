@@ -11,7 +11,8 @@ from time import monotonic, sleep
 import psutil
 import pytest
 
-from services import Running, until
+from services import Running
+from waiting import wait_for
 
 PROGRAM = Path(__file__).with_name("small_app.py")
 HOST = "Host: localhost\r\n"
@@ -103,7 +104,7 @@ def test_too_many_connections(small_app):
     finally:
         for connection in connections:
             connection.close()
-    until(lambda: small_app.raw(GET.format("/api/wrong").encode()).startswith(b"HTTP/1.1 500"))
+    wait_for(lambda: small_app.raw(GET.format("/api/wrong").encode()).startswith(b"HTTP/1.1 500"))
 
 
 @pytest.mark.parametrize("close", ["", "Connection: close\r\n"])
@@ -116,7 +117,7 @@ def test_answers_that_nobody_takes(small_app, further, close):
         sleep(0.2)
         assert is_open(small_app, connection)
         connection.sendall(further.encode())
-        until(lambda: not is_open(small_app, connection), 10)
+        wait_for(lambda: not is_open(small_app, connection), 10)
 
 
 def test_rest_of_an_answer_that_nobody_takes(small_app):
@@ -133,7 +134,7 @@ def test_rest_of_an_answer_that_nobody_takes(small_app):
         sleep(0.2)
         still = [is_open(small_app, each) for each in connections]
         assert {True, False} == set(still), "this test needs other sizes"
-        until(lambda: not any(is_open(small_app, each) for each in connections), 10)
+        wait_for(lambda: not any(is_open(small_app, each) for each in connections), 10)
     finally:
         for connection in connections:
             connection.close()
@@ -287,7 +288,7 @@ def test_all_requests_of_a_client_that_goes_away_are_dropped(small_app):
     with socket.create_connection(small_app.address, timeout=20) as connection:
         connection.sendall(GET.format("/api/watched").encode() * 3)
         sleep(0.3)
-    until(lambda: dropped() > before, 10)
+    wait_for(lambda: dropped() > before, 10)
 
 
 def test_too_many_open_files(small_app):

@@ -10,7 +10,8 @@ from time import monotonic
 import psutil
 import pytest
 
-from services import TEXT, serving, until
+from services import TEXT, serving
+from waiting import wait_for
 
 JSON = {"Content-Type": "application/json"}
 
@@ -193,7 +194,7 @@ def test_large_requests_leave_room_for_small_ones(service):
 
     thread = threading.Thread(target=large)
     thread.start()
-    until(lambda: service.figure("discotag_waiting_words") > 0)
+    wait_for(lambda: service.figure("discotag_waiting_words") > 0)
     begun = monotonic()
     assert service.post(json={"text": TEXT}).status_code == 200
     small_end = monotonic()
@@ -208,7 +209,7 @@ def test_too_late(tmp_path):
     with serving(tmp_path, "--max-seconds", 0.5) as service:
         answer = service.post(json={"texts": ["Pain in arms and shoulders."] * 2000})
         assert code(answer) == (504, "too_late")
-        until(lambda: service.figure("discotag_waiting_words") == 0)
+        wait_for(lambda: service.figure("discotag_waiting_words") == 0)
         assert service.post(json={"text": "a"}).status_code == 200
 
 
@@ -237,11 +238,11 @@ def test_clients_that_go_away(service):
         connection = socket.create_connection(service.address, timeout=10)
         connection.sendall(head.encode() + body)
         connections.append(connection)
-    until(lambda: service.figure("discotag_waiting_words") > 100_000)
+    wait_for(lambda: service.figure("discotag_waiting_words") > 100_000)
     for connection in connections:
         connection.close()
     begun = monotonic()
-    until(lambda: service.figure("discotag_waiting_words") == 0)
+    wait_for(lambda: service.figure("discotag_waiting_words") == 0)
     assert monotonic() - begun < 5
     assert service.post(json={"text": TEXT}).status_code == 200
     name = 'discotag_requests_total{path="/api/predict",status="499"}'
@@ -303,7 +304,7 @@ def test_state_is_answered_while_there_are_too_many_requests(tmp_path):
     with serving(tmp_path, "--max-requests", 1) as service:
         with socket.create_connection(service.address, timeout=10) as connection:
             connection.sendall(f"{head}Content-Type: application/json\r\n\r\n".encode() + body)
-            until(lambda: service.figure("discotag_waiting_words") > 0)
+            wait_for(lambda: service.figure("discotag_waiting_words") > 0)
             for path in ("/healthz", "/readyz", "/metrics"):
                 assert service.get(path).status_code == 200
             assert code(service.get("/api/models")) == (503, "overloaded")

@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-from discotag import load
 from discotag.corpora import read
 from discotag.mentions import Document, Mention, Sentence
 from discotag.model.guarantee import Guarantee
@@ -28,11 +27,6 @@ TEXTS = [
     "Schmerzen 🤕 und dry mouth — “ok”\u0000\u202e.",
     "Cramps (and some nausea) in my calves. " * 30,
 ]
-
-
-@pytest.fixture(scope="module")
-def tagger():
-    return load()
 
 
 def ask(service, **request):

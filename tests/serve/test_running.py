@@ -21,7 +21,8 @@ from discotag.serve.engines import Engine, EngineDied, choose_engines
 from discotag.serve.jobs import Task
 from discotag.serve.models import find_models
 from discotag.serve.running import LOOPBACK, allowed_hosts, listen
-from services import TEXT, TOKEN, Running, serving, until
+from services import TEXT, TOKEN, Running, serving
+from waiting import wait_for
 
 
 def failed(*options, token=None, python_path=None):
@@ -131,7 +132,7 @@ def test_connections_fit_the_open_files(tmp_path):
             ["sh", "-c", f"{script} --port 0 --workers 1"], stderr=stream, text=True
         )
     try:
-        until(lambda: "serving at" in log.read_text())
+        wait_for(lambda: "serving at" in log.read_text())
         service = Running(log.read_text().split()[2].rstrip(";"), process, log)
         opened = [socket.create_connection(service.address, timeout=10) for _ in range(290)]
         with suppress(ConnectionResetError):
@@ -139,7 +140,7 @@ def test_connections_fit_the_open_files(tmp_path):
         assert psutil.Process(process.pid).num_fds() < 200
         for connection in opened:
             connection.close()
-        until(lambda: answered(service), 5)
+        wait_for(lambda: answered(service), 5)
     finally:
         process.terminate()
         process.wait(30)
@@ -200,7 +201,7 @@ def test_graceful_shutdown(tmp_path, name):
         ]
         for thread in threads:
             thread.start()
-        until(lambda: service.figure("discotag_waiting_words") > 8_000)
+        wait_for(lambda: service.figure("discotag_waiting_words") > 8_000)
         for engine in engines:  # as systemd does, which signals all processes
             engine.send_signal(name)
         assert service.stop(name) == 0
@@ -227,13 +228,13 @@ def test_engines_that_die_are_replaced(tmp_path):
         answers = []
         thread = threading.Thread(target=lambda: answers.append(service.post(json=request)))
         thread.start()
-        until(lambda: service.figure("discotag_waiting_words") > 1_000)
+        wait_for(lambda: service.figure("discotag_waiting_words") > 1_000)
         dead = service.engines[0]
         dead.kill()
         thread.join()
         assert answers[0].status_code == 200
         assert answers[0].json() == expected
-        until(lambda: service.figure("discotag_engines") == 2)
+        wait_for(lambda: service.figure("discotag_engines") == 2)
         assert service.figure("discotag_engine_restarts_total") == 1
         assert dead.pid not in [each.pid for each in service.engines]
         assert "replaced" in service.log.read_text()
@@ -270,7 +271,7 @@ def test_engine_that_has_ended_is_not_asked():
 def test_not_ready_without_engines(tmp_path):
     with serving(tmp_path) as service:
         service.engines[0].kill()
-        until(lambda: service.get("/readyz").status_code == 503, 10)
+        wait_for(lambda: service.get("/readyz").status_code == 503, 10)
         assert service.get("/healthz").status_code == 200
-        until(lambda: service.get("/readyz").status_code == 200, 30)
+        wait_for(lambda: service.get("/readyz").status_code == 200, 30)
         assert json.loads(service.post(json={"text": TEXT}).text)["documents"][0]["mentions"]

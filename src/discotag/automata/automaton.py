@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from discotag.counts import counted
 from discotag.errors import InputError
 
 Symbol = Hashable
@@ -54,11 +55,12 @@ class Automaton:
         if EPSILON in symbols or len(symbols) != len(self.alphabet):
             raise AutomatonError("an alphabet must contain each symbol once, and not EPSILON")
         states = set(self.states)
+        size = counted(self.size, "state")
         if self.start not in states or not self.finals <= states:
-            raise AutomatonError(f"start and final states must be among the {self.size} states")
+            raise AutomatonError(f"start and final states must be among the {size}")
         for arc in self.arcs:
             if arc.source not in states or arc.target not in states:
-                raise AutomatonError(f"{arc} has a state outside the {self.size} states")
+                raise AutomatonError(f"{arc} has a state outside the {size}")
             if arc.symbol is not EPSILON and arc.symbol not in symbols:
                 raise AutomatonError(f"{arc} reads a symbol that is not in the alphabet")
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from discotag.cli.annotate_export import counted, export_annotations
+from discotag.cli.annotate_export import export_annotations
 from discotag.cli.messages import say
 from discotag.cli.options import (
     READABLE,
@@ -41,6 +41,7 @@ from discotag.cli.serve import (
 )
 from discotag.corpora.inputs import PLAIN
 from discotag.corpora.tables import TableOptions
+from discotag.counts import counted
 from discotag.errors import DiscotagError, InputError
 
 Which = StrEnum("Which", ["finished", "all"])
@@ -231,7 +232,7 @@ def annotate(
 
 
 def _about(project: Any, journal: Path) -> str:
-    """Return what was read into the journal."""
+    """Return a line on what was read into the journal."""
     taken = project.taken
     parts = [f"{journal}: {counted(taken.new + taken.known + taken.gone, 'document')}"]
     if taken.new and (taken.known or taken.gone):
@@ -244,18 +245,18 @@ def _about(project: Any, journal: Path) -> str:
 
 
 def _changes(project: Any) -> list[str]:
-    """Return what has become of annotations that have changed in the corpus."""
+    """Return how annotations that have changed in the corpus were treated, as lines."""
     taken = project.taken
     said = []
     if taken.updated:
         said.append(
-            f"the corpus has other annotations of {counted(taken.updated, 'document')} than "
-            "before; nobody had touched them, so they are taken over"
+            f"the annotations of {counted(taken.updated, 'document')} have changed in the corpus; "
+            "nobody had worked on them, so the new ones are taken over"
         )
     if taken.outdated:
         said.append(
-            f"the corpus has other annotations of {counted(taken.outdated, 'document')} than "
-            "before; somebody has begun to work on them, so the journal keeps the former ones"
+            f"the annotations of {counted(taken.outdated, 'document')} have changed in the corpus; "
+            "somebody has worked on them, so the journal keeps the former ones"
         )
     return said
 

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from discotag.cli.corpus_convert import chosen_target, guard
 from discotag.cli.messages import say
+from discotag.counts import counted
 from discotag.errors import DiscotagError
 
 
@@ -55,13 +56,3 @@ def export_annotations(
             "where versions differ, or use --which all"
         )
     say(f"wrote {path} as {name}: {counted(count, 'document')}, {counted(mentions, 'mention')}")
-
-
-def counted(number: int, what: str) -> str:
-    """Return a number of things, in words that fit it.
-
-    Example:
-        >>> counted(1, "document"), counted(2000, "document")
-        ('1 document', '2,000 documents')
-    """
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

@@ -12,6 +12,7 @@ from typing import Annotated, Any, cast
 import typer
 
 from discotag.cli.messages import Interrupted, is_quiet, is_verbose, say, warn
+from discotag.counts import counted
 
 EngineName = StrEnum("EngineName", ["processes", "ray"])
 FORMATS = ("jsonl", "parquet")
@@ -109,15 +110,14 @@ def predict_archive(
             f"stopped; the same command with --resume continues with what is in {shown}"
         ) from None
     if manifest.errors is not None:
-        errors = "1 error" if manifest.flaws == 1 else f"{manifest.flaws:,} errors"
         warn(
-            f"{errors} in the input; what was left out, and why, is in "
+            f"{counted(manifest.flaws, 'error')} in the input; what was left out, and why, is in "
             f"{shown.rstrip('/')}/{manifest.errors}"
         )
-    parts = "1 part" if len(manifest.parts) == 1 else f"{len(manifest.parts):,} parts"
-    review = f", {manifest.candidates:,} candidates to review" if manifest.candidates else ""
-    found = f"{manifest.mentions:,} mentions in {manifest.documents:,} documents"
-    say(f"{shown}: {found}, {parts}{review}")
+    candidates = counted(manifest.candidates, "candidate")
+    review = f", {candidates} to review" if manifest.candidates else ""
+    found = f"{counted(manifest.mentions, 'mention')} in {counted(manifest.documents, 'document')}"
+    say(f"{shown}: {found}, {counted(len(manifest.parts), 'part')}{review}")
     from discotag.prediction.predictions import LeftOut
 
     left_out = LeftOut(manifest.left_out, manifest.highest_left_out)
@@ -127,7 +127,7 @@ def predict_archive(
 
 @contextmanager
 def _only_own_lines() -> Iterator[None]:
-    """Keep what the libraries of Ray write to standard error by themselves off the terminal.
+    """Hide what the libraries of Ray write to standard error by themselves.
 
     It is in Ray's logs as well. What discotag says goes where it went before.
     """

@@ -18,6 +18,7 @@ from discotag.cli.options import (
     plain_table,
     print_data,
 )
+from discotag.counts import counted
 
 
 def benchmark(
@@ -95,8 +96,8 @@ def benchmark(
     console = plain_console()
     console.print(repr(tagger))
     console.print(
-        f"{speed.sentences:,} sentences of {speed.words / speed.sentences:.1f} words, "
-        f"{speed.mentions:,} mentions found"
+        f"{counted(speed.sentences, 'sentence')} of {speed.words / speed.sentences:.1f} words, "
+        f"{counted(speed.mentions, 'mention')} found"
     )
     console.print(table)
     if tagger.runtime.depth > 1:

@@ -23,6 +23,7 @@ from discotag.cli.options import (
     print_data,
 )
 from discotag.corpora import read
+from discotag.counts import counted
 from discotag.errors import InputError
 from discotag.model.guarantee import Count, Match, Unit
 from discotag.render import percent
@@ -157,7 +158,8 @@ def _show(found: Measured) -> None:
     least = f"{bound.threshold:.4g}"
     console.print(f"With candidates of a score of at least {least}, the model {bound}.")
     if found.other_labels:
-        console.print(f"{found.other_labels:,} gold mentions with other labels were left out.")
+        left_out = counted(found.other_labels, "gold mention was", "gold mentions were")
+        console.print(f"{left_out} left out because of other labels.")
     whole = "mentions" if bound.count == "mentions" else f"{bound.unit} with a mention"
     table = plain_table(
         "on this data", f"found of {found.gold:,} {whole}", "to read", "for each found"

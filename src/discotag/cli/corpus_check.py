@@ -39,6 +39,7 @@ from discotag.corpora.checks.scheme_fit import Setting
 from discotag.corpora.checks.suspected_errors import RULES
 from discotag.corpora.parsing.files import STANDARD, created, failed
 from discotag.corpora.parsing.problems import KINDS
+from discotag.counts import counted
 from discotag.mentions import Sentence
 from discotag.render import draw_mentions, printable
 from discotag.render.corpus_page import corpus_page
@@ -260,7 +261,7 @@ def _labels(checked: Checked) -> Table:
         )
     if len(labels) > SHOWN_LABELS:
         rest = sum(counts[label].mentions for label in labels[SHOWN_LABELS:])
-        table.add_row(f"… {len(labels) - SHOWN_LABELS:,} more labels", f"{rest:,}", "", "")
+        table.add_row(f"… {counted(len(labels) - SHOWN_LABELS, 'more label')}", f"{rest:,}", "", "")
     return _right(table)
 
 

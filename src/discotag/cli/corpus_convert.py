@@ -39,6 +39,7 @@ from discotag.corpora.inputs import NOT_A_TABLE, recognise_table
 from discotag.corpora.parsing.files import STANDARD
 from discotag.corpora.tables import TABLES, TableOptions, read_table, write_table
 from discotag.corpora.tables.table import Rows
+from discotag.counts import counted
 from discotag.errors import DiscotagError, InputError
 from discotag.mentions import Document
 
@@ -152,8 +153,8 @@ def convert(
     for line in losses.lines():
         say(line)
     say(
-        f"wrote {path} as {name}: {analysis.documents:,} documents, "
-        f"{analysis.sentences:,} sentences, {analysis.mentions:,} mentions; "
+        f"wrote {path} as {name}: {counted(analysis.documents, 'document')}, "
+        f"{counted(analysis.sentences, 'sentence')}, {counted(analysis.mentions, 'mention')}; "
         f"left out with errors: {reporter.errors:,}"
     )
 
@@ -197,7 +198,7 @@ class Losses:
         if self.format in WORDS_ONLY and self.texts:
             yield (
                 f"{self.format} keeps words and mentions only: texts, ids and boundaries of "
-                f"{self.texts:,} documents are lost"
+                f"{counted(self.texts, 'document')} are lost"
             )
         if self.extra:
             names = [f"{name} ({count:,})" for name, count in self.extra.most_common(SHOWN_FIELDS)]
@@ -205,12 +206,11 @@ class Losses:
             names += [f"{more:,} more"] if more else []
             yield f"{self.format} does not keep these fields of documents: {', '.join(names)}"
         if self.scores:
-            yield f"{self.format} does not keep scores, which {self.scores:,} documents have"
+            have = counted(self.scores, "document has", "documents have")
+            yield f"{self.format} does not keep scores, which {have}"
         if self.candidates:
-            yield (
-                f"{self.format} does not keep candidates to review, which {self.candidates:,} "
-                "documents have"
-            )
+            have = counted(self.candidates, "document has", "documents have")
+            yield f"{self.format} does not keep candidates to review, which {have}"
 
 
 class Summary:
@@ -230,9 +230,9 @@ class Summary:
             yield document
 
     def __str__(self) -> str:
-        found = "1 mention" if self.mentions == 1 else f"{self.mentions:,} mentions"
-        review = f", {self.candidates:,} candidates to review" if self.candidates else ""
-        return f"{found} in {self.with_mentions:,} of {self.documents:,} texts{review}"
+        found = f"{counted(self.mentions, 'mention')} in {self.with_mentions:,}"
+        review = f", {counted(self.candidates, 'candidate')} to review" if self.candidates else ""
+        return f"{found} of {counted(self.documents, 'text')}{review}"
 
 
 def chosen_target(target: str, name: str | None, option: str = "--to") -> tuple[Path, str]:

@@ -50,6 +50,7 @@ from discotag.mentions import Document
 from discotag.model.files import BUNDLED_NAME, CONFIG
 from discotag.render import printable
 from discotag.render.evaluation_page import evaluation_page
+from discotag.render.shares import in_percent
 
 STANDARD_INPUT = Path("-")
 
@@ -356,7 +357,7 @@ def _score_table(system: _System, name: str, about: str) -> Table:
     table = _table(about, ["label"], numbers)
 
     def add_row(title: str, row: Counts | Figures, interval: FigureIntervals | None) -> None:
-        cells = [_percent(row.precision), _percent(row.recall), _percent(row.f1)]
+        cells = [in_percent(row.precision), in_percent(row.recall), in_percent(row.f1)]
         if interval is not None:
             cells.append(_range(interval.f1))
         if isinstance(row, Counts):
@@ -413,9 +414,5 @@ def _title(kind: str) -> str:
     return kind.replace("_", " ")
 
 
-def _percent(figure: float) -> str:
-    return f"{100 * figure:.2f}"
-
-
 def _range(interval: Interval) -> str:
-    return f"{_percent(interval.low)} to {_percent(interval.high)}"
+    return f"{in_percent(interval.low)} to {in_percent(interval.high)}"

@@ -21,6 +21,7 @@ from rich.progress import (
 
 from discotag.cli.messages import say
 from discotag.cli.options import plain_console, plain_table, print_data
+from discotag.counts import counted
 from discotag.lexicon import Lexicon, LexiconError, UmlsCounts, convert_umls
 from discotag.lexicon.umls import Progress as Tell
 from discotag.render import printable
@@ -61,7 +62,7 @@ def umls(
     with _progress() as tell:
         counts = convert_umls(meta, out, skip=show if skip_bad else None, progress=tell)
     if shown > SHOWN_PROBLEMS:
-        say(f"left out: {shown - SHOWN_PROBLEMS} more lines")
+        say(f"left out: {counted(shown - SHOWN_PROBLEMS, 'more line')}")
     if as_json:
         print_data(asdict(counts))
     else:

@@ -20,6 +20,7 @@ from discotag.corpora import FORMATS, Problem, strict
 from discotag.corpora.checks.analysis import Analysis
 from discotag.corpora.parsing.files import STANDARD, created
 from discotag.corpora.tables import TABLES
+from discotag.counts import counted
 from discotag.mentions import Document
 from discotag.render import percent
 from discotag.words import Splitter
@@ -223,4 +224,4 @@ class Reporter:
         """Print the number of problems that were not shown."""
         hidden = max(self.errors + self.warnings - SHOWN_PROBLEMS, 0)
         if hidden:
-            say(f"… and {hidden:,} more problems{advice}")
+            say(f"… and {counted(hidden, 'more problem')}{advice}")

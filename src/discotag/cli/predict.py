@@ -50,6 +50,7 @@ from discotag.corpora.inputs import PLAIN, Inputs
 from discotag.corpora.parsing.files import STANDARD
 from discotag.corpora.tables import TABLES, TableOptions
 from discotag.corpora.tables.table import Rows
+from discotag.counts import counted
 from discotag.errors import DiscotagError, InputError
 from discotag.mentions import Document
 from discotag.prediction.wanted import Wanted
@@ -346,9 +347,10 @@ def _check_free(out: Path, form: str, allowed: bool) -> None:
 
         taken = annotated(out) if out.is_dir() else []
         if taken:
+            have = counted(len(taken), "file has", "files have")
             raise DiscotagError(
-                f"{out}: {len(taken):,} files have annotations, such as {taken[0].name}; use "
-                "--force to replace those with the model's labels, or write to another folder"
+                f"{out}: {have} annotations, such as {taken[0].name}; use --force to replace "
+                "those with the model's labels, or write to another folder"
             )
     elif out.is_file() and out.stat().st_size:
         advice = "--force to replace it"
@@ -481,9 +483,9 @@ class _Writer:
                     mentions += gone
                     documents += bool(gone)
             except KeyboardInterrupt:
+                finished = counted(written, "document is", "documents are")
                 raise Interrupted(
-                    f"stopped; {written:,} documents are in {out}; the same command with --force "
-                    "writes all of them"
+                    f"stopped; {finished} in {out}; the same command with --force writes all"
                 ) from None
             finally:
                 _say_replaced(out, mentions, documents)
@@ -499,7 +501,7 @@ class _Writer:
             if self.resume and out.exists() and out.stat().st_size:
                 jobs.check_same(out, settings)
                 done = jobs.repair(out)
-                say(f"{out}: {done:,} documents are already done")
+                say(f"{out}: {counted(done, 'document is', 'documents are')} already done")
             else:
                 _say_replaced(out, *_count(out))
                 jobs.record(out, settings)
@@ -511,9 +513,9 @@ class _Writer:
             except OSError as error:
                 raise failed(error, out) from None
             except KeyboardInterrupt:
+                written = counted(jobs.repair(out), "document is", "documents are")
                 raise Interrupted(
-                    f"stopped; {jobs.repair(out):,} documents are in {out}; the same command with "
-                    "--resume continues"
+                    f"stopped; {written} in {out}; the same command with --resume continues"
                 ) from None
 
     @contextmanager
@@ -585,7 +587,8 @@ def _count(out: Path) -> tuple[int, int]:
 
 def _say_replaced(out: Path, mentions: int, documents: int) -> None:
     if documents:
-        say(f"{out}: replaced {mentions:,} mentions of {documents:,} documents")
+        replaced = f"{counted(mentions, 'mention')} of {counted(documents, 'document')}"
+        say(f"{out}: replaced {replaced}")
 
 
 @contextmanager

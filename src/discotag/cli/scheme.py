@@ -17,6 +17,7 @@ from rich.text import Text
 
 from discotag.automata import to_dot
 from discotag.cli.options import plain_console
+from discotag.counts import counted
 from discotag.errors import InputError
 from discotag.mentions import Mention, Sentence, locate
 from discotag.render import draw_layers, draw_mentions, printable
@@ -112,7 +113,8 @@ def _decode(scheme: Scheme, tags: list[str], words: Sequence[str] | None) -> Exa
     if words is None:
         words = [str(number) for number in range(len(tags))]
     if len(words) != len(tags):
-        raise InputError(f"{len(words)} words but {len(tags)} tags; give one tag for each word")
+        lengths = f"{counted(len(words), 'word')} but {counted(len(tags), 'tag')}"
+        raise InputError(f"{lengths}; give one tag for each word")
     layers = scheme.read(tags)
     return _sentence(words, tuple(layers.mentions)), layers, tags
 
@@ -172,7 +174,7 @@ def _data(scheme: Scheme, example: Example | None) -> dict[str, Any]:
 
 def _show_scheme(scheme: Scheme, console: Console) -> None:
     gaps = "gap mentions" if scheme.gap_mentions else "no gap mentions"
-    slots = "1 slot" if scheme.slots == 1 else f"{scheme.slots} slots"
+    slots = counted(scheme.slots, "slot")
     console.print(
         Text("Scheme ", style="bold")
         + Text(f"{', '.join(scheme.labels)} · {slots} · {scheme.naming} naming · {gaps}\n")

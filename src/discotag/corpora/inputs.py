@@ -121,8 +121,8 @@ if it is a text, give it with --text
     def columns(self) -> dict[str, Any]:
         """Return the fields that documents of tables will have, with what they hold.
 
-        The first document of a single table tells as much, unless the table knows types. Fields of
-        inputs that are not tables, and of standard input, are not known.
+        A single table without types of columns is left out, because its first document has the same
+        fields. Fields of inputs that are not tables, and of standard input, are not known.
 
         Raises:
             CorpusError: A table cannot be read, or a column was not found.

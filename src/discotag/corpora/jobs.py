@@ -15,6 +15,7 @@ from typing import IO, Any
 
 from filelock import FileLock, Timeout
 
+from discotag.counts import counted
 from discotag.errors import DiscotagError
 from discotag.mentions import Document
 
@@ -138,7 +139,7 @@ def compared(documents: Iterator[Document], out: Path, done: int) -> Iterator[Do
             yield document
     if number < done:
         raise JobError(
-            f"{out}: has {done:,} documents, but the input {number:,}; "
+            f"{out}: has {counted(done, 'document')}, but the input {number:,}; "
             "resume with the same input, or write to another file"
         )
 

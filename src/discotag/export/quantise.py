@@ -194,7 +194,7 @@ class _Rewriter:
 
 
 class _ProductRewriter(_Rewriter):
-    """The same, with matrix products in eight bits.
+    """A `_Rewriter` that also computes matrix products in eight bits.
 
     Args:
         graph: The graph that is rewritten.

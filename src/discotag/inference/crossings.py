@@ -85,10 +85,10 @@ def find_walls(grammar: Automaton, *, weighted: bool = False) -> Walls:
 
 
 def guess_crossings(tools: Toolbox, walls: Walls, scores: Array) -> Array:
-    """Return about the odds that a mention crosses the boundary before each word, (words,).
+    """Return estimated odds that a mention crosses the boundary before each word, (words,).
 
-    This is for choosing boundaries to look at: it takes all words at once, but the mentions are
-    those of at most `REACH` words on either side, of which only neighbouring tags fit together.
+    It is fast but inexact, to choose boundaries for `crossings`: it considers mentions of up to
+    `REACH` words on either side, and checks the grammar only between neighbouring tags.
 
     Args:
         tools: The array library.

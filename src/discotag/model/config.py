@@ -15,7 +15,7 @@ KEY: Final = "discotag"
 """The key of this configuration in `config.json`, which also holds the encoder's."""
 
 VERSION: Final = 2
-"""The version of the configuration's format; it grows when older discotags cannot read it."""
+"""The version of the configuration's format, raised when older versions cannot read it."""
 
 LEAST_WINDOW: Final = 8
 """The fewest subwords of a window: two special ones, and some that neighbouring windows share."""

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar, cast
 import torch
 from torch import Tensor, nn
 
+from discotag.counts import counted
 from discotag.errors import DiscotagError, InputError
 from discotag.inference import gold as gold_module
 from discotag.inference.backends import torch_backend as backend
@@ -444,5 +445,5 @@ class TaggingLayer(nn.Module):
     def _check_number(self, name: str, given: Sequence[object] | Tensor, scores: Tensor) -> None:
         if len(given) != len(scores):
             raise ScoresError(
-                f"scores are for {len(scores)} sentences, but {name} for {len(given)}"
+                f"scores are for {counted(len(scores), 'sentence')}, but {name} for {len(given)}"
             )

@@ -63,7 +63,7 @@ OPERATIONS: Final = {
     "Gather": "embedding",
     "LayerNormalization": "layer_norm",
 }
-"""Of ONNX, and the functions of PyTorch that become them."""
+"""The operations of ONNX that have weights, and the PyTorch function that each comes from."""
 
 FUNCTIONS: Final = {functional.linear: 1, functional.embedding: 1, functional.layer_norm: 2}
 """Those functions, and which argument is the weight; the bias, if there is one, is the next."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from discotag.counts import counted
 from discotag.errors import InputError
 from discotag.evaluation.guarantee import GRID, OUTSIDE, Bound, check_goal, find_bound
 from discotag.mentions import Document, Mention
@@ -231,7 +232,7 @@ def _unreachable(
     parts = [
         f"a recall of {target:g} of {count} cannot be guaranteed with confidence {confidence:g}: "
         f"mentions and candidates of any score find {bound.found:.1%}, in a sample of "
-        f"{bound.units:,} {unit} with mentions",
+        f"{counted(bound.units, unit[:-1])} with mentions",
         f"the highest recall that this sample can guarantee is {bound.reachable:g}"
         if bound.reachable
         else "this sample can guarantee no recall",

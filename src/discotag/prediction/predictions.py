@@ -9,6 +9,7 @@ from itertools import islice
 from math import floor
 from typing import Final, NamedTuple
 
+from discotag.counts import counted
 from discotag.mentions import Document, Mention
 
 SHOWN: Final = 5
@@ -29,8 +30,7 @@ class LeftOut:
 
     def described(self, min_score: float) -> str:
         """Return a line that says that no mention has the score that was asked for."""
-        number = self.mentions
-        lower = "1 has a lower score" if number == 1 else f"{number:,} have lower scores"
+        lower = counted(self.mentions, "has a lower score", "have lower scores")
         # Not rounded up, so that the mention is found with this score.
         highest = floor(1000 * self.highest) / 1000
         return (
@@ -121,7 +121,8 @@ class Predictions(Iterator[Document]):
         return document
 
     def __repr__(self) -> str:
-        return f"<Predictions, {self._taken:,} documents taken; use list() to get all of them>"
+        taken = counted(self._taken, "document")
+        return f"<Predictions, {taken} taken; use list() to get all of them>"
 
     def _found(self) -> Document:
         if self._error is not None:
@@ -140,9 +141,10 @@ class Predictions(Iterator[Document]):
             except Exception as error:
                 self._error = error
         shown = list(islice(self._ahead, SHOWN))
-        note = f"{self._taken:,} documents were taken before these; list() gets all that follow."
+        taken = counted(self._taken, "document was", "documents were")
+        note = f"{taken} taken before these; list() gets all that follow."
         if self._error is not None:
             note = f"Then an error occurs: {self._error}"
         elif not shown:
-            note = f"There are no more documents; {self._taken:,} were taken."
+            note = f"There are no more documents; {counted(self._taken, 'was', 'were')} taken."
         return draw_documents(shown, note)

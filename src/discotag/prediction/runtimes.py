@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from discotag.counts import counted
 from discotag.errors import DiscotagError, one_line
 from discotag.inference.backends import numpy_backend
 from discotag.inference.toolbox import Array
@@ -355,11 +356,9 @@ def check_device(device: str | None) -> None:
 
 
 def _not_scored(what: str, number: int, error: Exception) -> DiscotagError:
-    return DiscotagError(f"{what}: cannot score {number} candidates: {one_line(error)}")
+    return DiscotagError(f"{what}: cannot score {counted(number, 'candidate')}: {one_line(error)}")
 
 
 def _failed(what: str, shape: tuple[int, ...], error: Exception) -> DiscotagError:
-    windows, subwords = shape
-    return DiscotagError(
-        f"{what}: cannot score {windows} windows of {subwords} subwords: {one_line(error)}"
-    )
+    windows, subwords = counted(shape[0], "window"), counted(shape[1], "subword")
+    return DiscotagError(f"{what}: cannot score {windows} of {subwords}: {one_line(error)}")

@@ -8,6 +8,7 @@ from typing import Final
 from discotag.corpora.checks import Checked, Finding
 from discotag.corpora.checks.suspected_errors import RULES
 from discotag.corpora.parsing.problems import KINDS
+from discotag.counts import counted
 from discotag.render.counts import shapes
 from discotag.render.filtering import FILTER_SCRIPT, filter_fields
 from discotag.render.html import PAGE_STYLE, page, safe, table
@@ -34,7 +35,7 @@ def corpus_page(checked: Checked) -> str:
     body = [
         f"<header><h1>{safe(checked.path)}</h1>",
         f'<p class="soft">Checked by discotag, scheme {safe(checked.setting)}: '
-        f"{analysis.sentences:,} sentences, {analysis.mentions:,} mentions, "
+        f"{counted(analysis.sentences, 'sentence')}, {counted(analysis.mentions, 'mention')}, "
         f"{analysis.discontinuous_mentions:,} of them discontinuous.</p></header>",
         "<main>",
         *_tables(checked),
@@ -72,7 +73,7 @@ def _tables(checked: Checked) -> Iterator[str]:
     labels = sorted(analysis.labels.items(), key=lambda item: (-item[1].mentions, item[0]))
     rows = [(label, each.mentions, each.discontinuous) for label, each in labels[:MOST_LABELS]]
     hidden = len(labels) - len(rows)
-    caption = f"Labels; {hidden:,} more are not shown" if hidden else "Labels"
+    caption = f"Labels; {counted(hidden, 'more is', 'more are')} not shown" if hidden else "Labels"
     yield table(("label", "mentions", "discontinuous"), rows, caption=caption)
     reasons = [reason for reason in REASONS if any(fit.reasons[reason] for fit in checked.fits.all)]
     yield table(

@@ -260,7 +260,7 @@ def write_page(
     more = f"; {rest:,} more need JavaScript" if rest else ""
     stream.write(
         f'{json_block(block)}\n{PAGES}<p class="soft" id="note">{drawn:,} of {number:,} documents '
-        f"are shown{more}. There are {mentions:,} mentions in all"
+        f"are shown{more}. Mentions in all: {mentions:,}"
         f"{f'; candidates to review: {candidates:,}' if candidates else ''}.</p>\n"
         f"{json_block(summary)}{end}"
     )

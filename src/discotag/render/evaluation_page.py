@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from discotag.counts import counted
 from discotag.evaluation import (
     KINDS,
     SLICES,
@@ -25,6 +26,7 @@ from discotag.render.filtering import FILTER_SCRIPT, filter_fields
 from discotag.render.html import PAGE_STYLE, page, safe, table
 from discotag.render.html_drawing import DRAWING_STYLE, draw_sentence
 from discotag.render.plots import PLOT_STYLE, plot
+from discotag.render.shares import in_percent
 
 MOST_POINTS: Final = 200
 """The number of points of a curve."""
@@ -42,9 +44,10 @@ def evaluation_page(report: Report) -> str:
     counts = Counter(kind for _, mistakes in report.wrong for kind in {m.kind for m in mistakes})
     kinds = {kind: counts[kind] for kind in KINDS if counts[kind]}
     labels = sorted(report.scores.all.labels)
+    sentences = counted(len(report.tallies), "sentence")
     body = [
         f"<header><h1>{safe(report.predicted)}</h1>",
-        f'<p class="soft">Compared with {safe(report.gold)}: {len(report.tallies):,} sentences, '
+        f'<p class="soft">Compared with {safe(report.gold)}: {sentences}, '
         f"{report.wrong_sentences:,} of them with errors. A mention is right if its label and "
         "all its fragments are.</p></header><main>",
         _figures(report),
@@ -67,10 +70,10 @@ def _figures(report: Report) -> str:
     def row(
         about: str, label: str, counts: Counts, interval: FigureIntervals | None
     ) -> list[object]:
-        figures = map(_percent, (counts.precision, counts.recall, counts.f1))
+        figures = (in_percent(each, 1) for each in (counts.precision, counts.recall, counts.f1))
         cells: list[object] = [about[0].upper() + about[1:], label, *figures]
         if interval is not None:
-            cells.append(f"{_percent(interval.f1.low)} to {_percent(interval.f1.high)}")
+            cells.append(f"{in_percent(interval.f1.low, 1)} to {in_percent(interval.f1.high, 1)}")
         return [*cells, counts.gold, counts.predicted, counts.correct]
 
     rows = []
@@ -127,9 +130,9 @@ def _score_table(bins: Sequence[Bin], points: Sequence[Point]) -> str:
             f"{each.low:g} to {each.high:g}",
             each.mentions,
             f"{each.scores / each.mentions:.2f}",
-            _percent(each.right / each.mentions),
-            _percent(above[-1].precision),
-            _percent(above[-1].recall),
+            in_percent(each.right / each.mentions, 1),
+            in_percent(above[-1].precision, 1),
+            in_percent(above[-1].recall, 1),
         ))  # fmt: skip
     columns = ("score", "mentions", "mean score", "right", "precision from here", "recall")
     return table(columns, rows, caption="Mentions by their score")
@@ -149,7 +152,7 @@ def _errors(report: Report) -> Iterator[str]:
     yield table(
         ("words in gaps", "gold", "found", "recall"),
         [
-            (name, each.gold, each.found, _percent(each.found / each.gold))
+            (name, each.gold, each.found, in_percent(each.found / each.gold, 1))
             for name, each in report.by_gap.items()
             if each.gold
         ],
@@ -159,7 +162,8 @@ def _errors(report: Report) -> Iterator[str]:
 
 def _shown(report: Report) -> str:
     hidden = report.wrong_sentences - len(report.wrong)
-    first = f"The first {len(report.wrong):,}; {hidden:,} more are not shown. " if hidden else ""
+    more = counted(hidden, "more is", "more are")
+    first = f"The first {len(report.wrong):,}; {more} not shown. " if hidden else ""
     return (
         f'<p class="soft">{first}Mentions with a filled number are part of an error; the others '
         "are right.</p>"
@@ -195,7 +199,3 @@ def _thinned(points: Sequence[Point]) -> list[Point]:
     """Return at most `MOST_POINTS` points, the last one among them."""
     step = -(-len(points) // MOST_POINTS)
     return [*points[:-1:step], points[-1]]
-
-
-def _percent(figure: float) -> str:
-    return f"{100 * figure:.1f}"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final
 
+from discotag.counts import counted
 from discotag.mentions import Document, Fragment, Mention, Sentence
 from discotag.render.colours import CLASSES, COLOURS, variables
 from discotag.render.html import safe, visible
@@ -351,7 +352,7 @@ def _drawn(item: Sentence | Document, labels: Sequence[str]) -> str:
     drawn = [draw_sentence(each, labels=labels) for each in item.sentences[:MOST_SENTENCES]]
     name = "" if item.id is None else f"<p><small>{safe(item.id)}</small></p>"
     more = len(item.sentences) - len(drawn)
-    rest = f"<p><small>and {more:,} more sentences</small></p>" if more > 0 else ""
+    rest = f"<p><small>and {counted(more, 'more sentence')}</small></p>" if more > 0 else ""
     return name + "".join(drawn) + rest
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from discotag.counts import counted
 from discotag.errors import InputError
 from discotag.render.colours import COLOURS
 from discotag.render.html import safe
@@ -58,8 +59,8 @@ def draw_layers_html(
         rows: list[Sequence[float] | None] = [None] * len(given)
     elif len(marginals) != len(given) or any(len(row) != len(tagset) for row in marginals):
         raise InputError(
-            f"marginals need {len(given)} rows, one for each word, of {len(tagset)} numbers, one "
-            "for each tag"
+            f"marginals need {counted(len(given), 'row')}, one for each word, of "
+            f"{len(tagset)} numbers, one for each tag"
         )
     else:
         rows = list(marginals)

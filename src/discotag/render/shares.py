@@ -14,3 +14,13 @@ def percent(share: float, digits: int = 0) -> str:
     if 0 < share < 1:
         share = min(max(share, step), 1 - step)
     return f"{share:.{digits}%}"
+
+
+def in_percent(figure: float, digits: int = 2) -> str:
+    """Return a figure such as F1 in percent, without the sign.
+
+    Example:
+        >>> in_percent(0.9176), in_percent(0.9176, 1)
+        ('91.76', '91.8')
+    """
+    return f"{100 * figure:.{digits}f}"

@@ -66,7 +66,7 @@ class Engine(Protocol):
     """Runs the blocks of a job."""
 
     def open(self, work: Work, workers: int | None) -> None:
-        """Make sure that the engine can run; it may also be asked without this.
+        """Prepare the engine to run; `has_gpus` may be called without this.
 
         Raises:
             DiscotagError: It cannot run.
@@ -81,7 +81,7 @@ class Engine(Protocol):
         """Tag blocks, and yield their receipts as they are done."""
 
     def close(self) -> None:
-        """Give back what the engine has taken."""
+        """Release the resources of the engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -452,7 +452,7 @@ class _Job:
             error.args = (f"{error} ({state})",)
             raise
         finally:
-            with suppress(DiscotagError):  # of storage that cannot be used any more
+            with suppress(DiscotagError):  # the storage may be unreachable
                 folder.remove_leftovers()
 
     def _check_same(self, before: Mapping[str, Any], record: Mapping[str, Any]) -> None:

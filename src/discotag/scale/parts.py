@@ -172,7 +172,7 @@ class LinesWriter:
             self._stream.write(line.encode())
 
     def close(self) -> None:
-        """Write what is left, which is nothing."""
+        """Do nothing: all documents have been written."""
 
 
 class ParquetWriter:
@@ -206,7 +206,7 @@ class ParquetWriter:
             self._take(self._batch_of_rows(portion))
 
     def close(self) -> None:
-        """Write what is left, and the end of the file."""
+        """Write the remaining rows, and the end of the file."""
         if self._documents:
             self._take(self._batch_of_documents())
         self._flush()

@@ -23,7 +23,7 @@ LARGEST_BLOCK: Final = 1 << 24
 """The most bytes of a block, unless the user chooses another size: about 150,000 sentences."""
 
 UNPACKED: Final = 4
-"""How many times as large a text is without compression, about."""
+"""The approximate ratio of the size of a text to its compressed size."""
 
 
 class Extent(NamedTuple):

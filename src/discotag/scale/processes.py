@@ -22,6 +22,7 @@ from typing import IO, Any, Final
 
 import discotag
 from discotag.errors import DiscotagError
+from discotag.model.onnx_session import count_cores
 from discotag.scale.child import Failure
 from discotag.scale.parts import Receipt
 from discotag.scale.plan import Block
@@ -75,13 +76,6 @@ class ProcessEngine:
 
     def close(self) -> None:
         """Do nothing: workers end with each run."""
-
-
-def count_cores() -> int:
-    """Return the number of cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _places(device: str) -> list[dict[str, str]]:

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from discotag.errors import DiscotagError, one_line
+from discotag.model.onnx_session import count_cores
 from discotag.scale.parts import Receipt
 from discotag.scale.plan import Block, Range
-from discotag.scale.processes import Task, count_cores
+from discotag.scale.processes import Task
 from discotag.scale.worker import RETRIES, Work, Worker, describe
 
 BASE_MEMORY: Final = 300 << 20
@@ -136,7 +137,7 @@ def import_ray() -> Any:
 
 
 class _Attempts:
-    """Counts how often blocks were begun: Ray itself tries without end."""
+    """Counts how often blocks were begun, because Ray itself would try again without end."""
 
     def __init__(self) -> None:
         self._begun: Counter[int] = Counter()
@@ -218,7 +219,7 @@ def _dataset(ray: Any, work: Work, tasks: Sequence[Task], workers: int | None) -
 
 
 def _memory(work: Work) -> int:
-    """Return the bytes of memory that a worker needs, about."""
+    """Return approximately how many bytes of memory a worker needs."""
     from discotag.model.files import FILES, find_model
 
     folder: Path = find_model(work.model)

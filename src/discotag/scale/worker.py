@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Final
 
+from discotag.counts import counted
 from discotag.errors import DiscotagError, one_line
 from discotag.mentions import Document
 from discotag.prediction.wanted import MENTIONS_ONLY, Wanted
@@ -255,7 +256,7 @@ def describe(work: Work, block: Block) -> str:
     first = block[0]
     source = work.sources[first.file]
     unit = "bytes" if work.columns is None else "rows"
-    more = f" and {len(block) - 1:,} more files" if len(block) > 1 else ""
+    more = f" and {counted(len(block) - 1, 'more file')}" if len(block) > 1 else ""
     return f"{source.shown}, {unit} {first.start:,} to {first.end:,}{more}"
 
 

@@ -41,7 +41,7 @@ QUIET: Final = 3
 arrived takes two turns to join the queue; a turn without work takes some microseconds."""
 
 SHORTEST_LIFE: Final = 10.0
-"""An engine that lives for fewer seconds makes the next start wait."""
+"""The seconds that an engine must run to be replaced without a delay if it ends."""
 
 MOST_WAIT: Final = 30.0
 """The most seconds before an engine that dies again and again is started again."""
@@ -129,7 +129,7 @@ class Scheduler:
         await engine.start(lambda: self._wake(engine))
 
     def _wake(self, engine: Engine | None = None) -> None:
-        """Tell an idle engine that there is work, or a certain one that it has ended."""
+        """Wake an idle engine because there is work, or the given one because it has ended."""
         if engine is None and self._idle:
             engine = next(iter(self._idle))
         idle = None if engine is None else self._idle.pop(engine, None)
@@ -199,7 +199,7 @@ class Scheduler:
             arrived = self._arrived
 
     def _take(self) -> list[Slice]:
-        """Take the next batch from the queue: what has the same task as the first job in it."""
+        """Take the next batch from the queue; all its jobs have the task of the first one."""
         first = self._queue.popleft()
         if first.again:
             alone = first.again.popleft()
@@ -228,7 +228,7 @@ class Scheduler:
         return batch
 
     def _part(self, job: Job) -> int:
-        """Return the words of a job that is alone that an engine takes, so that all work on it."""
+        """Return how many words of the only job in the queue one engine takes: an equal share."""
         words = sum(map(len, job.sentences[job.next :]))
         return min(SLICE, max(LEAST, math.ceil(words / (len(self._idle) + 1))))
 
@@ -249,7 +249,7 @@ class Scheduler:
                 job.done.set_result(None)
 
     def _try_again(self, batch: Sequence[Slice]) -> None:
-        """Tag the slices of a batch that failed one by one; give up on those that were tried."""
+        """Queue the slices of a failed batch again, each alone; give up if one fails twice."""
         for each in batch:
             job = each.job
             if job.done.done():

@@ -40,7 +40,7 @@ class Bodies:
         self._buffered = 0
 
     async def read(self, headers: HasHeaders, receive: Receive) -> bytes | None:
-        """Read the body of a request; None if it has none. It counts until it is released.
+        """Read the body of a request; None if it has none. Its bytes count until `release`.
 
         Raises:
             ServiceError: The body is too large or too slow, or there are too many of them.
@@ -62,14 +62,14 @@ class Bodies:
             self._buffered -= len(body)
             if not isinstance(error, TimeoutError):
                 raise
-            seconds = f"{self._limits.body_seconds:g}"
+            seconds = f"{self._limits.body_seconds:g} s"
             raise ServiceError(
-                408, "too_slow", f"the body did not arrive within {seconds} seconds", CLOSE
+                408, "too_slow", f"the body did not arrive within {seconds}", CLOSE
             ) from None
         return bytes(body)
 
     def release(self, body: bytes | None) -> None:
-        """Stop to count a body."""
+        """Stop counting a body."""
         self._buffered -= len(body or b"")
 
     async def _fill(self, body: bytearray, receive: Receive) -> None:

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 import discotag
 from discotag.errors import DiscotagError
+from discotag.model.onnx_session import count_cores
 from discotag.serve.engine import LENGTH, packed
 from discotag.serve.jobs import Task
 
@@ -171,13 +172,6 @@ class Engine:
 async def _watch(process: asyncio.subprocess.Process, on_exit: Callable[[], None]) -> None:
     await process.wait()
     on_exit()
-
-
-def count_cores() -> int:
-    """Return the number of cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def choose_engines(wanted: int | None, device: str | None) -> tuple[int, int]:

@@ -74,7 +74,7 @@ class Service:
                 found = await self.scheduler.tag(Task(model.name, wanted), words)
         except TimeoutError:
             raise ServiceError(
-                504, "too_late", f"the texts were not tagged within {limits.seconds:g} seconds"
+                504, "too_late", f"the texts were not tagged within {limits.seconds:g} s"
             ) from None
         self.metrics.count_words(sum(map(len, words)))
         filled = await aside(size, fill, documents, found)

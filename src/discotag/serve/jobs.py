@@ -24,7 +24,7 @@ class Task(NamedTuple):
 
 
 class Slice(NamedTuple):
-    """Sentences of a request that are in a batch; `tried` if they were in one that failed."""
+    """Sentences of a request in a batch; `tried` is true if they were in a batch that failed."""
 
     job: Job
     start: int
@@ -79,6 +79,6 @@ class Job:
         return Slice(self, start, end)
 
     def fail(self, error: Exception) -> None:
-        """Give up."""
+        """Set an error as the result, unless the job is done."""
         if not self.done.done():
             self.done.set_exception(error)

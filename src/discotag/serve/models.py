@@ -44,7 +44,7 @@ class ServedModel:
         """Return what clients may know about the model."""
         scheme, guarantee = self.scheme, self.config.guarantee
         if guarantee is not None and guarantee.runtime != self.runtime:
-            guarantee = None  # it does not hold
+            guarantee = None  # it was measured with another runtime
         return ModelFacts(
             name=self.name,
             labels=list(scheme.labels),

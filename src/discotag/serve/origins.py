@@ -34,7 +34,7 @@ class Headers:
 
 
 def check_host(hosts: Sequence[str], headers: Headers) -> None:
-    """Raise `ServiceError` if a request is not for one of these hosts; none: any is fine."""
+    """Raise `ServiceError` if a request is not for one of these hosts, unless there are none."""
     given = headers.all(b"host")
     if len(given) != 1 or not given[0]:
         raise ServiceError(400, "bad_host", "a request needs exactly one Host header")
@@ -69,7 +69,7 @@ def is_page(path: str) -> bool:
 
 
 def _name(host: str) -> str:
-    """Return the name in a `Host` header, without its port; nothing if it is not a valid one.
+    """Return the name in a `Host` header, without its port; empty if it is not valid.
 
     Example:
         >>> _name("LOCALHOST:8000"), _name("[::1]:8000"), _name("[::1]")

@@ -48,7 +48,7 @@ HEADERS: Final = {
 """Headers of every response."""
 
 STATE: Final = frozenset({"/healthz", "/readyz", "/metrics"})
-"""Paths that are answered however many requests there are: they tell that there are too many."""
+"""Paths that are answered even if there are too many requests, so that this can be observed."""
 
 GONE: Final = 499
 """The status in the log for clients that went away, as nginx has it."""
@@ -201,7 +201,7 @@ async def _answer_service_error(request: Request, error: Exception) -> Response:
 
 
 async def _answer_nobody(request: Request, error: Exception) -> Response:
-    """Return what is logged for a client that went away; nobody reads it."""
+    """Return a response for the log; the client has gone away and does not read it."""
     return Response(status_code=GONE)
 
 

@@ -191,7 +191,7 @@ class MentionTerm(Term):
     with the probability that they give it.
 
     The second pass of adversarial training is for the tagger alone, so candidates are drawn once
-    per step. docs/accuracy.md compares this with a scorer that learns in both passes.
+    per step. docs/experiments.md compares this with a scorer that learns in both passes.
 
     Args:
         teacher_weight: The share of the teachers in the targets of sentences that have gold

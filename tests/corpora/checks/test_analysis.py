@@ -177,7 +177,7 @@ def test_problems_of_all_kinds_are_collected(tmp_path):
         ("label_case", None),
     ]
     assert "'ADR' (2 times, first in sentence 1" in told[-1].message
-    assert "'adr' (1 times, first in sentence 2" in told[-1].message
+    assert "'adr' (1 time, first in sentence 2" in told[-1].message
 
 
 def test_duplicates_that_the_reader_does_not_see(tmp_path):

@@ -1,34 +1,18 @@
 """bigbio-style JSON: read, written, and what is wrong with it."""
 
 import json
-from pathlib import Path
 
 import pytest
 
+import samples
 from discotag import Mention, Sentence
-from discotag.corpora import CorpusError, read, write
+from discotag.corpora import read, write
 from discotag.mentions import Document
-
-DATA = Path(__file__).parents[2] / "data"
-
-
-def document(**changes):
-    entity = {"id": "1", "type": "ADR", "text": ["Sore", "knees"], "offsets": [[0, 4], [9, 14]]}
-    entity.update(changes)
-    passage = {"id": "2", "type": "body", "text": ["Sore and knees"], "offsets": [[0, 14]]}
-    return {"id": "0", "document_id": "d", "passages": [passage], "entities": [entity]}
+from samples import DATA, bigbio_row
 
 
 def tried(tmp_path, content):
-    path = tmp_path / "file.jsonl"
-    path.write_text(content, "utf-8")
-    found = []
-    documents = list(read(path, "bigbio", report=found.append))
-    if errors := [problem for problem in found if problem.severity == "error"]:
-        with pytest.raises(CorpusError) as caught:
-            list(read(path, "bigbio"))
-        assert caught.value.problem == errors[0]
-    return documents, found
+    return samples.tried(tmp_path / "file.jsonl", content, "bigbio")
 
 
 def test_the_sample_is_that_of_bioc():
@@ -37,9 +21,9 @@ def test_the_sample_is_that_of_bioc():
 
 def test_a_list_of_documents(tmp_path):
     for content in (
-        json.dumps([document(), document()]),
-        json.dumps([document(), document()], indent=2),
-        json.dumps(document(), indent=2) * 2,
+        json.dumps([bigbio_row(), bigbio_row()]),
+        json.dumps([bigbio_row(), bigbio_row()], indent=2),
+        json.dumps(bigbio_row(), indent=2) * 2,
     ):
         documents, found = tried(tmp_path, content)
         assert found == []
@@ -91,7 +75,7 @@ def test_what_is_written(tmp_path):
     ],
 )
 def test_bad_entities_are_left_out(tmp_path, changes, kind):
-    lines = [json.dumps(document(**changes)), json.dumps(document())]
+    lines = [json.dumps(bigbio_row(**changes)), json.dumps(bigbio_row())]
     documents, found = tried(tmp_path, "\n".join(lines))
     assert [problem.kind for problem in found] == ([kind] if kind else [])
     assert [len(each.mentions) for each in documents] == [int(kind is None), 1]
@@ -112,7 +96,7 @@ def test_bad_entities_are_left_out(tmp_path, changes, kind):
 )
 def test_bad_lines_are_left_out(tmp_path, line):
     documents, found = tried(
-        tmp_path, f"{json.dumps(document())}\n{line}\n\n{json.dumps(document())}"
+        tmp_path, f"{json.dumps(bigbio_row())}\n{line}\n\n{json.dumps(bigbio_row())}"
     )
     assert [(problem.severity, problem.line) for problem in found] == [("error", 2)]
     assert [len(each.mentions) for each in documents] == [1, 1]

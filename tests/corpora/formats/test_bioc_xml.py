@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import samples
 from discotag import Mention, Sentence
 from discotag.corpora import CorpusError, read, strict, write
 from discotag.corpora.parsing import xml_elements
@@ -19,17 +20,9 @@ DOCUMENT = """<document><id>d</id><passage><offset>0</offset><text>Sore toes.</t
 <text>Sore toes</text></annotation></passage></document>"""
 
 
-def tried(tmp_path, content, format=None):
+def tried(tmp_path, content, format="bioc-xml"):
     """The documents and problems of a file with this content."""
-    path = tmp_path / "file.xml"
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    found = []
-    documents = list(read(path, format or "bioc-xml", report=found.append))
-    if errors := [problem for problem in found if problem.severity == "error"]:
-        with pytest.raises(CorpusError) as caught:
-            list(read(path, format or "bioc-xml"))
-        assert caught.value.problem == errors[0]
-    return documents, found
+    return samples.tried(tmp_path / "file.xml", content, format)
 
 
 def collection(inside, start=""):

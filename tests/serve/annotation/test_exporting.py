@@ -24,18 +24,6 @@ FLAT = ("conll",)
 """Formats for continuous mentions only."""
 
 
-@pytest.fixture
-def folder(tmp_path):
-    return write_texts(tmp_path / "posts")
-
-
-@pytest.fixture
-def client(folder):
-    with project_of(folder) as project, served(project) as client:
-        client.enter("Ann", "Ben")
-        yield client
-
-
 def export(client, format, **more):
     return client.get("/api/export", params={"format": format} | more)
 

@@ -25,11 +25,6 @@ from discotag.serve.annotation.versions import begin
 PAIN = {"label": "ADR", "fragments": [[2, 3], [6, 7]]}
 
 
-@pytest.fixture
-def folder(tmp_path):
-    return write_texts(tmp_path / "posts")
-
-
 def refuses(said, folder, **plan):
     with pytest.raises(DiscotagError, match=said), project_of(folder, **plan):
         pass

@@ -2,18 +2,14 @@
 
 import pytest
 
-from annotating import project_of, served, wait_for, write_texts
-from discotag import Document, Mention, load
+from annotating import project_of, served, write_texts
+from discotag import Document, Mention
 from discotag.errors import DiscotagError
 from discotag.serve.annotation.proposals import Model, Proposer
 from discotag.serve.annotation.uncertainty import propose, usefulness
 from discotag.serve.protection import Policy
 from discotag.words import Splitter
-
-
-@pytest.fixture(scope="module")
-def tagger():
-    return load()
+from waiting import wait_for
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from annotating import Client, project_of, running, served, wait_for, write_texts
+from annotating import Client, project_of, running, served, write_texts
 from discotag import load
 from discotag.errors import DiscotagError
 from discotag.model.encoder import load_encoder
@@ -20,6 +20,7 @@ from discotag.serve.annotation.shares import ONE_IN, has_enough
 from discotag.serve.annotation.training import TrainingPlan
 from learnable import learnable_encoder
 from tiny import tiny_model
+from waiting import wait_for
 
 TEXTS = {
     f"post-{number}": text

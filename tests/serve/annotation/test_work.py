@@ -7,26 +7,15 @@ from uuid import uuid4
 
 import pytest
 
-from annotating import project_of, served, wait_for, write_texts
+from annotating import project_of, served, write_texts
 from discotag.render.html_drawing import drawing_data
 from discotag.serve.annotation import presence as presence_room
 from discotag.serve.annotation import progress as progress_room
 from discotag.serve.annotation import views as views_room
 from discotag.serve.annotation.agreement import agree
+from waiting import wait_for
 
 PAIN = {"label": "ADR", "fragments": [[2, 3], [6, 7]]}
-
-
-@pytest.fixture
-def folder(tmp_path):
-    return write_texts(tmp_path / "posts")
-
-
-@pytest.fixture
-def client(folder):
-    with project_of(folder) as project, served(project) as client:
-        client.enter("Ann", "Ben")
-        yield client
 
 
 def found(state, sentence=0):
@@ -105,7 +94,7 @@ def test_undo_is_of_what_the_window_shows(client):
         late = client.post_action(1, kind, base=3)
         error = late.json()["error"]
         assert (late.status_code, error["code"]) == (409, "conflict")
-        assert f"look, then {kind} again" in error["message"]
+        assert f"look at it, then {kind} again" in error["message"]
         assert error["state"]["undo"] == "add ADR “I”"
     assert len(found(client.state(1))) == 2
 

@@ -13,6 +13,7 @@ from discotag.corpora.checks.analysis import Analysis
 from discotag.corpora.checks.scheme_fit import Fits, Setting
 from discotag.corpora.checks.suspected_errors import RULES, find_suspicions
 from discotag.corpora.parsing.problems import CorpusError, Problem, Report
+from discotag.counts import counted
 from discotag.mentions import Document, Mention, Sentence
 from discotag.words import Splitter
 
@@ -251,7 +252,7 @@ class _Checker:
         for group in alike.values():
             if len(group) > 1:
                 shown = ", ".join(
-                    f"{label!r} ({labels[label].mentions} times, first in sentence "
+                    f"{label!r} ({counted(labels[label].mentions, 'time')}, first in sentence "
                     f"{labels[label].first_sentence} of the corpus)"
                     for label in sorted(group, key=lambda label: -labels[label].mentions)
                 )

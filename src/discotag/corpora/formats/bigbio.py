@@ -35,6 +35,7 @@ from discotag.corpora.parsing.standoff import (
     check_references,
     writable,
 )
+from discotag.counts import counted
 from discotag.mentions import Document, Fragment
 from discotag.words import Splitter
 
@@ -129,7 +130,8 @@ def _source(data: Any, path: str, line: int | None, report: Report) -> Source:
     for passage in as_objects(document, "passages"):
         texts, offsets = _texts(passage), _offsets(passage)
         if len(texts) != len(offsets):
-            raise MalformedError(f"a passage has {len(texts)} texts but {len(offsets)} offsets")
+            lengths = f"{counted(len(texts), 'text')} but {counted(len(offsets), 'offset')}"
+            raise MalformedError(f"a passage has {lengths}")
         pieces += [Piece(start, text) for text, (start, _) in zip(texts, offsets, strict=True)]
     annotations: list[Annotation] = []
     for each in as_list(document, "entities"):

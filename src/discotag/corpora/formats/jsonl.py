@@ -44,6 +44,7 @@ from discotag.corpora.parsing.json_values import as_list, as_object, as_text
 from discotag.corpora.parsing.problems import MalformedError, Problem, Report, shown
 from discotag.corpora.parsing.unwritable import unwritable
 from discotag.corpora.parsing.word_mentions import Candidate, Tell, good_mentions
+from discotag.counts import counted
 from discotag.marks import Marked
 from discotag.mentions import (
     Document,
@@ -244,7 +245,8 @@ def _sentence(data: Any, text: str | None, tell: Tell) -> Sentence:
     if "starts" in sentence:
         starts = as_list(sentence, "starts")
         if len(starts) != len(words):
-            raise MalformedError(f"{len(words)} words but {len(starts)} starts")
+            lengths = f"{counted(len(words), 'word')} but {counted(len(starts), 'start')}"
+            raise MalformedError(lengths)
         if not set(map(type, starts)) <= {int}:
             raise MalformedError("'starts' must be whole numbers")
         if own is None:
@@ -252,7 +254,8 @@ def _sentence(data: Any, text: str | None, tell: Tell) -> Sentence:
             if text is None or type(end) is not int:
                 raise MalformedError("'starts' needs a text, 'start' and 'end'")
             if end > len(text):
-                raise MalformedError(f"'end' is {end}, but the text has {len(text)} characters")
+                length = counted(len(text), "character")
+                raise MalformedError(f"'end' is {end}, but the text has {length}")
             own = text[start:end]
         if start:
             starts = [place - start for place in starts]

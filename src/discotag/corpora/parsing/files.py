@@ -18,6 +18,7 @@ from typing import BinaryIO, Final, TextIO, cast
 from discotag.characters import printable
 from discotag.corpora.parsing.problems import MAX_MESSAGE, CorpusError, Problem, Report, strict
 from discotag.corpora.parsing.streams import Stream, bad_byte, unpacked
+from discotag.counts import counted
 
 MAX_LINE: Final = 64 << 20
 """The longest line that is read, in bytes: far longer than any document that people annotate."""
@@ -295,7 +296,7 @@ def _left_out(names: list[str]) -> str:
             break
         shown.append(name)
     more = len(names) - len(shown)
-    count = "1 file is not read" if len(names) == 1 else f"{len(names):,} files are not read"
+    count = counted(len(names), "file is not read", "files are not read")
     return f"{count}: {', '.join(shown)}" + (f" and {more:,} more" if more else "")
 
 

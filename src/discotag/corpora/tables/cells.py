@@ -13,7 +13,7 @@ RISKY: Final = frozenset("=+-@\t\r")
 """A cell of CSV that begins with one of these may be computed by a spreadsheet."""
 
 PLAIN_NUMBER: Final = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)*|[.,]\d+)(?:[eE][+-]?\d+)?%?")
-"""What begins with a sign and is a number is not changed."""
+"""Matches numbers, which are written as they are even if they begin with a sign."""
 
 
 def as_text(value: Any) -> str:

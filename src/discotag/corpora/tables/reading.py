@@ -14,6 +14,7 @@ from discotag.corpora.parsing.problems import CorpusError, Problem, Report, show
 from discotag.corpora.tables.cells import as_text, is_empty
 from discotag.corpora.tables.columns import FILE, ID, ROW, Columns, find_columns
 from discotag.corpora.tables.table import CARRIED, MAX_CELL, Row, Table, TableOptions
+from discotag.counts import counted
 from discotag.mentions import Document
 from discotag.words import Splitter
 
@@ -144,9 +145,8 @@ def _misfit(row: Row, width: int, padded: bool) -> str | None:
     filled = next((at for at in range(len(row.cells), 0, -1) if not is_empty(row.cells[at - 1])), 0)
     if filled > width or (len(row.cells) < width and not padded):
         number = filled if filled > width else len(row.cells)
-        cells = "1 cell" if number == 1 else f"{number:,} cells"
-        columns = "1 column" if width == 1 else f"{width:,} columns"
-        return f"row {row.number:,} has {cells}, but there are {columns}"
+        columns = f"{'is' if width == 1 else 'are'} {counted(width, 'column')}"
+        return f"row {row.number:,} has {counted(number, 'cell')}, but there {columns}"
     return None
 
 
@@ -182,12 +182,12 @@ class _Notes:
         """Report what was noted."""
         if self.missing:
             count, first = self.missing
-            message = f"{_counted(count, 'row has', 'rows have')} no id, such as row {first:,}"
+            message = f"{counted(count, 'row has', 'rows have')} no id, such as row {first:,}"
             self._tell("missing_id", f"{message}; the column 'row' tells them apart")
         if self.example is not None:
             name, first, second = self.example
             message = (
-                f"{_counted(self.again, 'row has', 'rows have')} the id of an earlier one, such as "
+                f"{counted(self.again, 'row has', 'rows have')} the id of an earlier one, such as "
                 f"{shown(name)} of rows {first:,} and {second:,}; the column 'row' tells them apart"
             )
             self._tell("duplicate_id", message)
@@ -198,7 +198,3 @@ class _Notes:
 
     def _tell(self, kind: str, message: str) -> None:
         self.report(Problem(kind, message, self.path))
-
-
-def _counted(number: int, one: str, many: str) -> str:
-    return f"1 {one}" if number == 1 else f"{number:,} {many}"

@@ -72,9 +72,9 @@ def rows(path: Path, options: TableOptions, report: Report) -> Generator[Row, No
         CorpusError: The file is not a workbook, is encrypted, or has several sheets.
         DiscotagError: openpyxl is not installed.
     """
-    with _opened(path) as book:
+    with _opened(path) as (book, archive, parts):
         sheet = _sheet(book, options.sheet, path)
-        merged = _merged(book, sheet)
+        merged = _merged(archive, parts[sheet.title])
         if merged:
             count = (
                 "merged cells" if len(merged) == 1 else f"{len(merged):,} groups of merged cells"
@@ -98,8 +98,11 @@ class _Merged(NamedTuple):
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
-    openpyxl = _openpyxl("reading")
+def _opened(path: Path) -> Iterator[tuple[Any, zipfile.ZipFile, dict[str, str]]]:
+    """Yield a workbook, its ZIP archive, and the file of each sheet in it."""
+    _openpyxl("reading")
+    from openpyxl.reader.excel import ExcelReader
+
     with ExitStack() as stack:
         try:
             stream = stack.enter_context(path.open("rb"))
@@ -115,7 +118,10 @@ def _opened(path: Path) -> Iterator[Any]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of what is not read, such as styles
                 # Given a path, openpyxl would refuse endings such as .xls, whatever the file is.
-                book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
+                reader = ExcelReader(stream, read_only=True, data_only=True)
+                reader.read()
+                found = reader.parser.find_sheets()
+                parts = {sheet.name: relation.target for sheet, relation in found}
         except OSError as error:
             raise failed(error, path) from None
         except CorpusError:
@@ -123,8 +129,8 @@ def _opened(path: Path) -> Iterator[Any]:
         except Exception as error:  # openpyxl passes on the errors of its parsers
             message = f"this is not a workbook (.xlsx), or it is damaged: {one_line(error)}"
             raise CorpusError(Problem("syntax", message, str(path))) from None
-        stack.callback(book.close)
-        yield book
+        stack.callback(reader.wb.close)
+        yield reader.wb, reader.archive, parts
 
 
 def _openpyxl(doing: str) -> Any:
@@ -198,22 +204,23 @@ def _numbered(sheet: Any, path: Path) -> Iterator[Row]:
 
 
 def _value(cell: Any) -> Any:
-    """Return the value of a cell; Excel has no dates without a time but for their format."""
+    """Return the value of a cell; a time of midnight is left out, as Excel has no plain dates."""
     if isinstance(cell, datetime) and cell.time() == time():
         return cell.date()
     return None if cell == "" else cell
 
 
-def _merged(book: Any, sheet: Any) -> list[_Merged]:
+def _merged(archive: zipfile.ZipFile, file: str) -> list[_Merged]:
     """Return the cells that are merged over several rows, by their first column.
 
-    They are at the end of the sheet, where openpyxl does not look if it reads row by row.
+    They are at the end of the sheet's file, which openpyxl does not read for them if it reads row
+    by row.
     """
     from openpyxl.utils import column_index_from_string
 
     found: dict[tuple[bytes, ...], None] = {}
     before = b""
-    with book._archive.open(sheet._worksheet_path) as stream:
+    with archive.open(file) as stream:
         while part := stream.read(1 << 20):
             text = before + part
             if b"mergeCell " in text:

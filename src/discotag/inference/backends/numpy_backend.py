@@ -114,7 +114,7 @@ def crossings(
 
 
 def guess_crossings(grammar: Automaton, scores: Numbers) -> Numbers:
-    """Return about the odds that boundaries are crossed; see `crossings.guess_crossings`."""
+    """Return estimated odds that boundaries are crossed; see `crossings.guess_crossings`."""
     with quiet():
         return np.asarray(boundaries.guess_crossings(TOOLS, boundaries.find_walls(grammar), scores))
 

@@ -336,7 +336,7 @@ def crossings(
 
 @torch.no_grad()
 def guess_crossings(grammar: Automaton, scores: Tensor) -> Tensor:
-    """Return about the odds that boundaries are crossed; see `crossings.guess_crossings`."""
+    """Return estimated odds that boundaries are crossed; see `crossings.guess_crossings`."""
     found: Tensor = boundaries.guess_crossings(TOOLS, boundaries.find_walls(grammar), scores)
     return found
 

@@ -10,6 +10,7 @@ from threading import RLock
 from time import time
 from typing import Final
 
+from discotag.counts import counted
 from discotag.mentions import Document, Mention
 from discotag.serve.annotation import records
 from discotag.serve.annotation.actions import DECIDE, content_json
@@ -77,7 +78,7 @@ class Desk:
             with self.journal.writing() as db:
                 check_annotator(db, order.annotator)
                 version = self._version(db, order.document, order.annotator)
-                # Should this fail at the end, the journal knows best what there is.
+                # If the transaction fails, the version is read from the journal again.
                 self._open.pop((order.document, order.annotator), None)
                 known = records.find_action(db, order.id)
                 try:
@@ -154,7 +155,9 @@ class Desk:
     def _check(self, db: sqlite3.Connection, order: Order, version: Version) -> None:
         """Raise `RefusedError` if an action is invalid or was made for something else."""
         if order.base > version.revision:
-            raise RefusedError("conflict", "this window knows a later revision; load it again")
+            raise RefusedError(
+                "conflict", "this window has a later revision than the journal; load it again"
+            )
         for mention in (order.action.mention, order.action.to):
             if mention is not None and mention.label not in self.labels:
                 raise RefusedError("invalid", "the label is not one of this project")
@@ -165,7 +168,7 @@ class Desk:
         if order.action.kind in ("undo", "redo") and order.base != version.revision:
             raise RefusedError(
                 "conflict",
-                f"another window has changed this document; look, then {order.action.kind} again",
+                f"another window changed this document; look at it, then {order.action.kind} again",
             )
 
     def check_mentions(self, document: Document, sentences: Sequence[Sequence[Mention]]) -> None:
@@ -174,7 +177,8 @@ class Desk:
             raise ServiceError(
                 422,
                 "invalid",
-                f"the document has {len(document.sentences)} sentences, not {len(sentences)}",
+                f"the document has {counted(len(document.sentences), 'sentence')}, "
+                f"not {len(sentences)}",
             )
         for number, (sentence, mentions) in enumerate(
             zip(document.sentences, sentences, strict=True)

@@ -166,7 +166,7 @@ def export_to_folder(
 
     Raises:
         NothingError: There is nothing to export.
-        UnwritableError: The format cannot hold a document.
+        CorpusError: The format cannot represent a document, which the problem's message names.
     """
     name: str | None = None
 
@@ -179,7 +179,7 @@ def export_to_folder(
     try:
         target = _write(watched(), folder, format)
     except CorpusError as error:
-        raise UnwritableError(_unwritable(error, name)) from None
+        raise CorpusError(replace(error.problem, message=_unwritable(error, name))) from None
     if name is None:
         raise NothingError(
             "there is nothing to export yet: finish a document, or export all of them"
@@ -192,10 +192,6 @@ def export_to_folder(
 
 class NothingError(DiscotagError):
     """An export without documents."""
-
-
-class UnwritableError(DiscotagError):
-    """A document that a format cannot hold."""
 
 
 def _unwritable(error: CorpusError, name: str | None) -> str:

@@ -31,7 +31,7 @@ def list_documents(
     offset: int,
     limit: int,
 ) -> dict[str, Any]:
-    """Return some documents, and how many there are in all; without who has them open.
+    """Return some documents, without who has them open, and the number of all.
 
     Args:
         db: The journal.

@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Final
 
 EXPIRES: Final = 15.0
-"""Seconds after which a page that says nothing is taken to be gone: three of its signs."""
+"""Seconds without a sign from a page after which it counts as closed; pages send one every five."""
 
 
 class Presence:

@@ -91,7 +91,7 @@ class Progress:
         }
 
     def stop(self) -> None:
-        """Leave the journal alone from now on; what is being computed no longer needs it."""
+        """Stop reading the journal; an agreement that is being computed no longer needs it."""
         with self._reading:
             self._closed = True
 
@@ -106,7 +106,7 @@ class Progress:
             found = Agreement(0, None, None, None, None)
             try:
                 found = self._agreement(pair)
-            except Exception:  # in a thread, where nobody would hear of it
+            except Exception:  # in a thread, it would not be seen
                 _logger.exception("the agreement of two annotators cannot be computed")
             with self._lock:
                 self._known[pair] = (state, found)

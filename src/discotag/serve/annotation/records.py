@@ -232,7 +232,7 @@ def keep_status(db: sqlite3.Connection, document: int, sequence: int) -> Documen
 
 
 def settled_content(versions: Iterable[Kept], decision: Decision | None) -> Content | None:
-    """Return the mentions that annotators have settled on; None while there is no such thing."""
+    """Return the mentions that annotators have settled on; None while they have not."""
     versions = list(versions)
     status = status_of(versions, decision)
     if status == "decided" and decision is not None:

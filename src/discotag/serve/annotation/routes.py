@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final, Literal
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import StreamingResponse
 
+from discotag.corpora.parsing.problems import CorpusError
 from discotag.serve.annotation import exporting, listing
 from discotag.serve.annotation.listing import Order, Wanted
 from discotag.serve.annotation.orders import ConflictError, check_annotator
@@ -122,13 +123,13 @@ def make_router(project: Project) -> APIRouter:
 
     @router.post("/documents/{number}/presence")
     def stay(number: Number, body: PresenceBody) -> dict[str, Any]:
-        """Say that an annotator still has a document open."""
+        """Note that an annotator still has a document open."""
         project.check_id(body.project)
         return project.signs(number, body.annotator)
 
     @router.delete("/documents/{number}/presence")
     def leave(number: Number, annotator: Who) -> dict[str, Any]:
-        """Say that an annotator has closed a document."""
+        """Note that an annotator has closed a document."""
         presence.leave(number, annotator)
         return {}
 
@@ -182,8 +183,8 @@ def make_router(project: Project) -> APIRouter:
                     path = exporting.export_to_folder(db, which, annotator or None, format, folder)
             except exporting.NothingError as error:
                 raise ServiceError(409, "nothing", str(error)) from None
-            except exporting.UnwritableError as error:
-                raise ServiceError(422, "unwritable", str(error)) from None
+            except CorpusError as error:
+                raise ServiceError(422, "unwritable", error.problem.message) from None
             # The name is one of ours: no text of users gets into a header.
             headers = {"Content-Disposition": f'attachment; filename="{path.name}"'}
             content = _chunks(path, stack.pop_all())

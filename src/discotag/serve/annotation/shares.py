@@ -18,7 +18,7 @@ from discotag.serve.annotation.records import decision_of, settled_content, vers
 Share = Literal["train", "dev"]
 
 ONE_IN: Final = 5
-"""One document of so many measures the training."""
+"""Out of this many documents, one is for measuring the training."""
 
 
 def share_documents(db: sqlite3.Connection) -> None:
@@ -56,7 +56,7 @@ def write_share(db: sqlite3.Connection, share: Share, path: Path) -> None:
 
 
 def has_enough(db: sqlite3.Connection) -> bool:
-    """Return whether two texts have mentions in the end: one to learn from, one to measure on."""
+    """Return whether two finished texts have mentions: one to train on, and one to measure on."""
     rows = db.execute(
         "SELECT number, digest FROM documents WHERE status IN ('finished', 'decided')"
     )

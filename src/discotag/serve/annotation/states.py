@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
+from discotag.counts import counted
 from discotag.errors import DiscotagError
 from discotag.mentions import Mention, Sentence, check_inside
 from discotag.serve.annotation.actions import Action, Kind
@@ -109,8 +110,7 @@ def _accept_all(version: Version, action: Action) -> Change:
     count = sum(each.status == "proposed" for held in version.sentences for each in held)
     if not count:
         raise RefusedError("conflict", "there is no proposal left to accept")
-    name = "accept 1 proposal" if count == 1 else f"accept {count:,} proposals"
-    return name, _all_accepted(version), False
+    return f"accept {counted(count, 'proposal')}", _all_accepted(version), False
 
 
 def _finish(version: Version, action: Action) -> Change:
