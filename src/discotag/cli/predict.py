@@ -261,6 +261,7 @@ def predict(
     wanted.check_labels(tagger.scheme.labels)
     settings = {
         **fingerprint(context),
+        **wanted.record(),
         "discotag": __version__,
         "model": digest(tagger.folder),
         "runtime": tagger.runtime.name,

@@ -74,14 +74,15 @@ def _option(
         metavar = "<name>"  # the choices are in the help: a column for them would be too wide
         help = f"{help} One of {', '.join(kind)}."
     shown = description.default_text or str(default).replace("e-0", "e-")
-    bounds = {"min": description.least, "max": description.most} if bounded else {}
+    limits = {"min": description.least, "max": description.most} if bounded else {}
+    bounds: dict[str, Any] = {key: each for key, each in limits.items() if abs(each) != UNBOUNDED}
     option = typer.Option(
         flag,
         help=f"{help} [default: {shown}]",
         rich_help_panel=description.group or None,
         show_default=False,
         metavar=metavar,
-        **{key: value for key, value in bounds.items() if abs(value) != UNBOUNDED},
+        **bounds,
     )
     annotation = Annotated[kind | None, option]
     return Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from inspect import Parameter
 from pathlib import Path
-from typing import Any, Final, Literal, Self, get_args, get_type_hints
+from typing import Any, Final, Literal, Self, get_args, get_origin, get_type_hints
 
 from discotag.described import plain
 from discotag.errors import InputError
@@ -368,12 +368,12 @@ def _with_options(function: Callable[..., SpacyTagger]) -> Callable[..., SpacyTa
     signature = inspect.signature(function)
     own = [each for each in signature.parameters.values() if each.kind != Parameter.VAR_KEYWORD]
     hints = get_type_hints(Wanted)
-    function.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=[
-            *own,
-            *(Parameter(each, Parameter.KEYWORD_ONLY, annotation=hints[each]) for each in OPTIONS),
-        ]
-    )
+    # A configuration has lists, no tuples.
+    kinds = {
+        each: list[str] if get_origin(hints[each]) is tuple else hints[each] for each in OPTIONS
+    }
+    own += [Parameter(each, Parameter.KEYWORD_ONLY, annotation=kinds[each]) for each in OPTIONS]
+    function.__signature__ = signature.replace(parameters=own)  # type: ignore[attr-defined]
     return function
 
 
