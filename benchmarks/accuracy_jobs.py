@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from discotag.training.settings import Settings, SettingsError, describe, make_settings
+from discotag.described import describe
+from discotag.training.settings import Settings, SettingsError, make_settings
 
 
 @dataclass(frozen=True)
@@ -211,7 +212,7 @@ def settings_of(job: Job, encoder: Encoder, epochs: int | None = None) -> Settin
     changes = dict(variant.settings)
     if variant.grid:
         changes = {} if variant.fold else dict(NO_FOLDING)
-    unknown = sorted(set(changes) - set(describe()))
+    unknown = sorted(set(changes) - set(describe(Settings)))
     if unknown:
         raise SettingsError(
             f"the variant {job.variant} needs settings that this version of discotag does not "

@@ -7,8 +7,9 @@ import typer
 from typer.testing import CliRunner
 
 from discotag.cli.commands import Command
-from discotag.cli.setting_options import takes_settings
+from discotag.cli.setting_options import takes_options
 from discotag.cli.train import train
+from discotag.described import described
 from discotag.errors import DiscotagError
 from discotag.model.objectives import Objective
 from discotag.training.settings import (
@@ -18,7 +19,6 @@ from discotag.training.settings import (
     TEACHERS,
     Settings,
     SettingsError,
-    setting,
 )
 from learnable import SENTENCES, learnable_encoder, sentence, write_jsonl
 
@@ -117,12 +117,12 @@ def test_choices_are_listed_and_others_are_refused(place, tmp_path):
 def test_a_new_setting_is_a_new_option():
     @dataclass(frozen=True)
     class MoreSettings(Settings):
-        patience: int = setting(3, "Epochs to wait.", group=LEARNING, least=1)
-        tied: bool = setting(False, "Tie weights.")
+        patience: int = described(3, "Epochs to wait.", group=LEARNING, least=1)
+        tied: bool = described(False, "Tie weights.")
 
     given = {}
 
-    @takes_settings(MoreSettings)
+    @takes_options(MoreSettings)
     def command(**settings):
         given.update(settings)
 

@@ -11,6 +11,7 @@ from discotag import InputError, Scheme, Tagger
 from discotag.integrations.huggingface import Pipeline, pipeline
 from discotag.model.config import ModelConfig
 from discotag.model.network import Network
+from discotag.prediction import Wanted
 from tiny import tiny_deberta, tiny_model, tiny_network, tiny_tokenizer
 
 TEXT = "The pain I was experiencing around the hipjoints was incredible."
@@ -88,14 +89,14 @@ def test_an_iterable_is_read_lazily(tagger):
 def test_options_reach_the_tagger(monkeypatch):
     given = []
 
-    def predict(self, items, **options):
-        given.append(options)
+    def predict(self, items, wanted):
+        given.append(wanted)
         return iter([self.splitter.document(text) for text in items])
 
     monkeypatch.setattr(Tagger, "predict", predict)
     options = {"min_score": 0.25, "bias": 1.5, "batch_size": 7}
     assert pipeline(**options)(TEXT) == []
-    assert given == [options | {"candidates": False}]
+    assert given == [Wanted(**options, candidates=False)]
 
 
 def test_a_folder_and_a_device(tmp_path):

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from discotag import InputError, Mention, Scheme, Splitter
 from discotag.model.files import BUNDLED, FILES, ModelError
+from discotag.prediction import Wanted
 from tiny import tiny_model
 
 spacy = pytest.importorskip("spacy", reason="needs the extra: discotag[spacy]")
@@ -183,19 +184,20 @@ def test_pipe_keeps_the_order_and_finds_the_same(nlp):
 
 
 def test_pipe_tags_docs_together_with_the_settings():
-    nlp = pipeline(batch_size=7, bias=1.5, min_score=0.25)
+    options = {"batch_size": 7, "bias": 1.5, "min_score": 0.25, "labels": ["ADR"]}
+    nlp = pipeline(**options)
     component = nlp.get_pipe("discotag")
     batches = []
     tag_batch = component.tagger.tag_batch
 
-    def counted(documents, **options):
-        batches.append((len(documents), options))
-        return tag_batch(documents, **options)
+    def counted(documents, wanted):
+        batches.append((len(documents), wanted))
+        return tag_batch(documents, wanted)
 
     component.tagger.tag_batch = counted
     assert len(list(nlp.pipe(iter(TEXTS), batch_size=4))) == len(TEXTS)
-    options = {"batch_size": 7, "bias": 1.5, "min_score": 0.25}
-    assert batches == [(4, options), (2, options)]
+    wanted = Wanted(**options, candidates=False)
+    assert batches == [(4, wanted), (2, wanted)]
 
 
 def test_scores_and_the_key_of_the_group(tagger):
@@ -210,8 +212,8 @@ def test_scores_and_the_key_of_the_group(tagger):
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        ({"min_score": 1.5}, "min_score must be between 0 and 1"),
-        ({"bias": 1e9}, "bias must be between"),
+        ({"min_score": 1.5}, "min_score must be from 0 to 1"),
+        ({"bias": 1e9}, "bias must be from"),
         ({"batch_size": 0}, "batch_size must be at least 1"),
         ({"ents": "all"}, "ents must be one of none, hulls"),
         ({"spans_key": ""}, "spans_key must not be empty"),

@@ -101,7 +101,7 @@ def test_a_guarantee_gives_candidates(tagger):
     assert ready.tag_batch(wanted, candidates=True) == wanted
     assert list(ready.predict(TEXTS, candidates=False)) == tagger(TEXTS)
     assert ready.has_candidates()
-    assert not ready.has_candidates(False)
+    assert not ready.has_candidates(candidates=False)
     assert not tagger.has_candidates()
     assert ready.with_guarantee(None)(TEXTS) == tagger(TEXTS)
 
@@ -127,7 +127,7 @@ def test_candidates_that_cannot_be_had(tagger):
     with pytest.raises(InputError, match="measured with the runtime onnx-int8, not with torch"):
         other(TEXTS)
     for wrong in (0.0, -0.1, 1.1, "many", float("nan")):
-        with pytest.raises(InputError, match="candidates must be a score above 0, up to 1"):
+        with pytest.raises(InputError, match="candidates must be a"):
             tagger.predict(TEXTS, candidates=wrong)
 
 

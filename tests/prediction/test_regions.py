@@ -12,7 +12,7 @@ from discotag.inference.backends import numpy_backend
 from discotag.model.calibration import Calibration, Weights
 from discotag.model.candidates import features
 from discotag.prediction import decoding, readings
-from discotag.prediction.decoding import Decoder
+from discotag.prediction.decoding import Ask, Decoder
 from discotag.prediction.regions import USUAL, Options, Search, find_regions
 
 SCHEMES = [
@@ -320,7 +320,7 @@ def test_readings_are_weighed_by_tagger_and_scorer(scheme, seed, bias, k):
                 for before, chance in wanted.items()
                 for mentions, other in listed.items()
             }
-    (found,) = result_of(decoder.analyse(scores, vectors, lengths, bias, k=k, candidates=True))
+    (found,) = result_of(decoder.answer(scores, vectors, lengths, Ask(bias, k=k, compared=True)))
     assert len(found.taggings) == min(k, len(wanted))
     chances = [float(np.exp(each.value)) for each in found.taggings]
     assert chances == sorted(chances, reverse=True)
@@ -328,12 +328,13 @@ def test_readings_are_weighed_by_tagger_and_scorer(scheme, seed, bias, k):
     assert chances == pytest.approx(sorted(wanted.values(), reverse=True)[:k], rel=1e-3)
     # The first one is what is predicted.
     predicted = result_of(decoder.choose(scores, vectors, lengths, bias)).get(0, [])
-    assert found.mentions == predicted == sorted(found.taggings[0].mentions)
-    assert {each: found.candidates[each] for each in predicted} == pytest.approx(
+    assert list(found.mentions) == predicted == sorted(found.taggings[0].mentions)
+    assert {each: found.compared[each] for each in predicted} == pytest.approx(
         {each: each.score for each in predicted}, abs=1e-6
     )
     # Marginals are those of all tag sequences with the same probabilities.
-    (table,) = result_of(decoder.weighed_marginals(scores, vectors, lengths, bias))
+    (asked,) = result_of(decoder.answer(scores, vectors, lengths, Ask(bias, marginals=True)))
+    table = asked.marginals
     assert table.sum(1) == pytest.approx(np.ones(LENGTH), abs=1e-5)
     expected = result_of(decoder.marginals(scores, lengths))[0].copy()
     for start, part in tables.items():
@@ -367,10 +368,11 @@ def test_without_a_scorer_and_a_bias_readings_are_those_of_the_tagger():
     for scheme in SCHEMES:
         decoder, lengths = Decoder(scheme, numpy_backend), np.array([LENGTH])
         scores = some_scores(scheme, 4)
-        (found,) = result_of(decoder.analyse(scores, None, lengths, 0.0, k=5))
+        (found,) = result_of(decoder.answer(scores, None, lengths, Ask(k=5)))
         (wanted,) = result_of(decoder.taggings(scores, lengths, 5))
         assert found.taggings == wanted
-        (table,) = result_of(decoder.weighed_marginals(scores, None, lengths, 0.0))
+        (asked,) = result_of(decoder.answer(scores, None, lengths, Ask(marginals=True)))
+        table = asked.marginals
         np.testing.assert_array_equal(table, result_of(decoder.marginals(scores, lengths))[0])
 
 
@@ -379,8 +381,8 @@ def test_equally_good_readings_have_one_order():
     scheme, lengths = Scheme(("A",)), np.array([LENGTH])
     scores = np.zeros((1, LENGTH, len(scheme.tags)), dtype=np.float32)
     decoder = Decoder(scheme, numpy_backend, scorer=lambda _, table: np.zeros(len(table.labels)))
-    (found,) = result_of(decoder.analyse(scores, np.zeros((LENGTH, 2)), lengths, 0.0, k=3))
-    assert found.mentions == sorted(found.taggings[0].mentions)
+    (found,) = result_of(decoder.answer(scores, np.zeros((LENGTH, 2)), lengths, Ask(k=3)))
+    assert list(found.mentions) == sorted(found.taggings[0].mentions)
 
 
 @settings(deadline=None, max_examples=60)
@@ -395,11 +397,11 @@ def test_discontinuous_mentions_with_low_scores_are_left_out(scheme, seed, bias,
     calibration = Calibration(Weights(0.5, 0.8, 0.5), Weights(-0.5, 0.5, 0.7))
     options = {"scorer": scorer, "calibration": calibration, "bias": bias}
     every, some = (Decoder(scheme, numpy_backend, **options, least=each) for each in (0.0, least))
-    (found,) = result_of(some.analyse(*given, bias, k=40, candidates=True))
-    (plain,) = result_of(every.analyse(*given, bias, k=40, candidates=True))
-    assert found.candidates == plain.candidates
+    (found,) = result_of(some.answer(*given, Ask(bias, k=40, compared=True)))
+    (plain,) = result_of(every.answer(*given, Ask(bias, k=40, compared=True)))
+    assert found.compared == plain.compared
     assert not any(each.discontinuous and each.score < least for each in found.mentions)
-    assert found.mentions == sorted(found.taggings[0].mentions)
+    assert list(found.mentions) == sorted(found.taggings[0].mentions)
     assert sum(np.exp(each.value) for each in found.taggings) == pytest.approx(
         sum(np.exp(each.value) for each in plain.taggings), rel=1e-3
     )
@@ -407,11 +409,12 @@ def test_discontinuous_mentions_with_low_scores_are_left_out(scheme, seed, bias,
     wanted = []
     for each, candidates in judged[0].options() if judged else []:
         odds = judged[1][candidates] + bias
-        low = [m.discontinuous and found.candidates[m] < least for m in each.mentions]
+        low = [m.discontinuous and found.compared[m] < least for m in each.mentions]
         trusted = each.without(low)
         wanted += [each.mentions[index] for index in trusted.best(odds.tolist())]
         assert sum(chance for chance, _ in trusted.readings) == pytest.approx(1, abs=1e-5)
-    assert result_of(some.choose(*given, bias)).get(0, []) == found.mentions == sorted(wanted)
+    chosen = result_of(some.choose(*given, bias)).get(0, [])
+    assert chosen == list(found.mentions) == sorted(wanted)
     # What is asked for besides the model's own bias lowers the bound.
     more = result_of(some.choose(*given, bias + 30)).get(0, [])
     assert more == result_of(every.choose(*given, bias + 30)).get(0, [])

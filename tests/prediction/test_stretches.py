@@ -15,8 +15,8 @@ from discotag.errors import InputError
 from discotag.inference.backends import numpy_backend, torch_backend
 from discotag.model.calibration import Calibration, Weights
 from discotag.model.candidates import features
-from discotag.prediction import stretches, tagger
-from discotag.prediction.decoding import Decoder, best_readings, join_taggings
+from discotag.prediction import engine, stretches
+from discotag.prediction.decoding import Ask, Decoder, best_readings, join_taggings
 from discotag.prediction.loading import load
 from discotag.prediction.runtimes import Encoded
 from discotag.prediction.stretches import decode_in_stretches
@@ -169,7 +169,7 @@ def test_weighed_readings_are_those_of_the_whole_sentence(case, k, bias):
     assume(case.decoder.chooses(bias))
 
     def decode(decoder, encoded, lengths):
-        return (yield from decoder.analyse(*encoded, lengths, bias, k=k, candidates=True))
+        return (yield from decoder.answer(*encoded, lengths, Ask(bias, k=k, compared=True)))
 
     (whole,) = result_of(decode(case.decoder, Encoded(case.scores, case.vectors), case.lengths))
     parts = case.in_stretches(0, decode)
@@ -177,11 +177,11 @@ def test_weighed_readings_are_those_of_the_whole_sentence(case, k, bias):
     assert len(joined) == len(whole.taggings)
     for one, other in zip(joined, whole.taggings, strict=True):
         assert one.value == pytest.approx(other.value, abs=1e-3)
-    assert sorted(joined[0].mentions) == whole.mentions
+    assert sorted(joined[0].mentions) == list(whole.mentions)
     candidates = {
-        each.shifted(start): c for start, found in parts for each, c in found.candidates.items()
+        each.shifted(start): c for start, found in parts for each, c in found.compared.items()
     }
-    assert candidates == pytest.approx(whole.candidates, abs=1e-4)
+    assert candidates == pytest.approx(whole.compared, abs=1e-4)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -299,7 +299,7 @@ def whole_and_stretches(tagger_of, call):
         return Encoded(scores.astype(np.float64), vectors)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tagger, "LONG_SHARE", 0.001)
+        patch.setattr(engine, "LONG_PART", 0.001)
         patch.setattr(tagger_of.runtime, "encode", exact)
         whole = call()
     return whole, call()
@@ -311,14 +311,14 @@ def test_the_tagger_decodes_long_sentences_in_stretches(network_tagger):
     items = [random.choice(known, size).tolist() for size in (700, 3, 0, 40, 300)]
     used = []
     with pytest.MonkeyPatch.context() as patch:
-        decode = tagger.decode_in_stretches
+        decode = engine.decode_in_stretches
 
         def watched(decoder, parts, words, *given):
             found = yield from decode(decoder, parts, words, *given)
             used.append((words, len(found)))
             return found
 
-        patch.setattr(tagger, "decode_in_stretches", watched)
+        patch.setattr(engine, "decode_in_stretches", watched)
         whole, found = whole_and_stretches(
             network_tagger, lambda: network_tagger.tag_batch(list(network_tagger.predict(items)))
         )

@@ -149,18 +149,18 @@ def test_alternatives_are_all_readings(name, request):
 def test_an_analysis_is_what_the_other_methods_find(tagger, semantic, bias):
     for each in (tagger, semantic):
         sentences = [one for document in tagger(TEXTS) for one in document.sentences]
-        analysed = each.analyse(sentences, bias=bias, alternatives=3, candidates=True)
+        analysed = each.analyse(sentences, bias=bias, alternatives=3, compared=True)
         tagged = each.tag_batch([Document(tuple(sentences))], bias=bias)[0].sentences
         readings = list(each.alternatives(sentences, k=3, bias=bias))
         for one, sentence, (alternatives,) in zip(analysed, tagged, readings, strict=True):
             assert one.sentence == sentence
             assert [m.score for m in one.sentence.mentions] == [m.score for m in sentence.mentions]
             assert [a.sentence for a in one.alternatives] == [a.sentence for a in alternatives]
-            assert set(sentence.mentions) <= set(one.candidates)
+            assert set(sentence.mentions) <= set(one.compared)
             if bias:  # the same readings are weighed for both
                 assert alternatives[0].sentence.mentions == sentence.mentions
     (plain,) = tagger.analyse([Sentence(("my", "arms", "hurt"))])
-    assert (plain.alternatives, plain.candidates) == ((), {})
+    assert (plain.alternatives, plain.compared, plain.marginals) == ((), {}, None)
     assert tagger.analyse([]) == []
 
 
@@ -255,15 +255,16 @@ def test_sets_of_too_many_mentions_are_left_out_with_a_warning(tagger, monkeypat
         (lambda t: t.predict(5), "cannot tag int"),
         (lambda t: t.alternatives(5), "cannot tag int"),
         (lambda t: t.alternatives("pain"), "give a list of items, even for a single one"),
-        (lambda t: t.predict([], batch_size="8"), "batch_size must be at least 1, a whole number"),
-        (lambda t: t.predict([], batch_size=1.5), "batch_size must be at least 1, a whole number"),
+        (lambda t: t.predict([], batch_size="8"), "batch_size must be a whole number; got '8'"),
+        (lambda t: t.predict([], batch_size=1.5), "batch_size must be a whole number"),
         (lambda t: t.predict([], skip=-1), "skip must be at least 0"),
-        (lambda t: t.predict([], min_score=None), "min_score must be between 0 and 1, got None"),
-        (lambda t: t.predict([], min_score=float("nan")), "min_score must be between 0 and 1"),
+        (lambda t: t.predict([], min_score=None), "min_score must be a number; got None"),
+        (lambda t: t.predict([], min_score=float("nan")), "min_score must be a number"),
         (lambda t: t.alternatives([], k="5"), "k must be at least 1, a whole number; got '5'"),
         (lambda t: t.predict([], batch_size=0), "batch_size must be at least 1"),
-        (lambda t: t.predict([], min_score=2), "min_score must be between 0 and 1"),
+        (lambda t: t.predict([], min_score=2), "min_score must be from 0 to 1"),
         (lambda t: t.alternatives([], k=0), "k must be at least 1"),
+        (lambda t: t.predict([], labels="X"), "no label 'X'; its labels are ADR"),
     ],
 )
 def test_bad_arguments(tagger, call, message):

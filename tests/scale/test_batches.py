@@ -70,7 +70,7 @@ def test_options(model):
     assert found(tagged["mentions"]) == wanted(model, **options)
     lines = TagBatches(model=model, splitter=Splitter("lines"))(pd.DataFrame({"text": ["a\nb"]}))
     assert len(lines) == 1
-    with pytest.raises(InputError, match="min_score must be between"):
+    with pytest.raises(InputError, match="min_score must be from"):
         TagBatches(min_score=2)
 
 

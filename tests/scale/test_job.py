@@ -201,7 +201,7 @@ def test_options_of_predictions(model, tmp_path):
         [list(span) for span in m.spans] for m in wanted.mentions
     ]
     assert len(found["sentences"]) == 2
-    with pytest.raises(InputError, match="min_score must be between"):
+    with pytest.raises(InputError, match="min_score must be from"):
         job(given, tmp_path / "no", model, min_score=2)
 
 

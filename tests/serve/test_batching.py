@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from discotag.prediction.wanted import Wanted
 from discotag.serve.batching import BATCH, SLICE, Scheduler
 from discotag.serve.engines import BatchFailed, EngineDied
 from discotag.serve.errors import ServiceError
@@ -116,7 +117,7 @@ def test_requests_that_arrive_together_share_the_first_batch():
 
 def test_tasks_are_not_mixed():
     async def play(scheduler, engine):
-        other = Task("m", bias=1.0)
+        other = Task("m", Wanted(bias=1.0))
         busy = ask(scheduler, "x")
         await settled()
         asked = [ask(scheduler, "a"), ask(scheduler, "b", task=other), ask(scheduler, "c")]
@@ -152,12 +153,12 @@ def test_several_large_requests_take_turns():
     async def play(scheduler, engine):
         sentences = [["w"] * SLICE] * 6
         asked = [
-            asyncio.create_task(scheduler.tag(Task("m", float(number)), sentences))
+            asyncio.create_task(scheduler.tag(Task("m", Wanted(bias=float(number))), sentences))
             for number in range(3)
         ]
         engine.free(100)
         await asyncio.gather(*asked)
-        order = [task.bias for task, _ in engine.batches]
+        order = [task.wanted.bias for task, _ in engine.batches]
         assert order == [0.0, 1.0, 2.0] * 6
 
     scenario(play)

@@ -109,20 +109,20 @@ def test_tags_and_drawings(service, tagger):
 
 
 def test_tags_of_a_part_of_a_mention_set_are_null(tagger):
-    """Of a mention set of two by two mentions, three have a high score: no tags encode that."""
+    """Of a mention set of two by two mentions, three are left: no tags encode that."""
     words = "pain and cramps in arms and legs".split()
     document = Document((Sentence(words, ()),))
     places = [(0, 4), (0, 6), (2, 4), (2, 6)]
-    found = [["ADR", [[x, x + 1], [y, y + 1]], 0.4 if (x, y) == (2, 6) else 0.9] for x, y in places]
+    found = [["ADR", [[x, x + 1], [y, y + 1]], 0.9] for x, y in places]
     model = find_models([])[0]
 
-    def tags(least):
-        request = PredictRequest(words=words, tags=True, min_score=least)
-        filled = fill([document], [(found, [], None)], request)
-        return json.loads(write_answer(request, model, filled, None))["documents"][0]["tags"]
+    def tags(kept):
+        request = PredictRequest(words=words, tags=True)
+        filled = fill([document], [(kept, [], [])])
+        return json.loads(write_answer(request, model, filled, []))["documents"][0]["tags"]
 
-    assert tags(0.0) == [list(tagger.scheme.encode(len(words), [Mention(*m[:2]) for m in found]))]
-    assert tags(0.5) == [None]
+    assert tags(found) == [list(tagger.scheme.encode(len(words), [Mention(*m[:2]) for m in found]))]
+    assert tags(found[:3]) == [None]
 
 
 def test_equal_with_many_clients(service, tagger):

@@ -1,4 +1,5 @@
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -6,6 +7,7 @@ import torch
 from torch import nn
 
 from discotag import Mention, Scheme, Sentence
+from discotag.described import described
 from discotag.model.config import ModelConfig
 from discotag.model.network import Network
 from discotag.training import batching, losses
@@ -23,7 +25,7 @@ from discotag.training.losses import (
     make_terms,
 )
 from discotag.training.progress import Silent
-from discotag.training.settings import LEARNING, Settings, setting
+from discotag.training.settings import LEARNING, Settings
 from discotag.training.trainer import fit
 from learnable import SENTENCES, learnable_encoder, sentence
 
@@ -37,7 +39,7 @@ def encoder(tmp_path_factory):
 class MoreSettings(Settings):
     """The line in the settings that a new term needs."""
 
-    presence_weight: float = setting(0.0, "The weight of `Presence`.", group=LEARNING, least=0)
+    presence_weight: float = described(0.0, "The weight of `Presence`.", group=LEARNING, least=0)
 
 
 class Presence(Term):
@@ -208,7 +210,7 @@ ARMS, SHOULDERS, PAIN = (Mention("ADR", each) for each in ([(0, 4)], [(0, 3), (5
 def test_targets_of_candidates_mix_gold_and_teachers(labelled):
     term = MentionTerm(0.25)
     batch = {"mentions": [[ARMS], []]}
-    step = Step(None, None, None, None, batch)
+    step = Step(network_of(2), None, None, None, batch)
     # Two rounds of two sentences.
     drawn = [[ARMS, PAIN], [PAIN], [PAIN], []]
     assert term._targets(step, drawn) == [{ARMS: 1.0, PAIN: 0.0}, {PAIN: 0.0}]
@@ -245,11 +247,17 @@ def test_words_that_are_joined_across_a_conjunction_are_candidates():
 
 def test_joined_words_are_wrong_unless_they_are_gold():
     gold = _labelled([[(0, 2)], [(3, 5)], [(0, 1), (3, 5)]])
-    term = losses.MentionTerm()
-    step = losses.Step(None, None, None, None, {"mentions": [gold]})
-    (targets,) = term._targets(step, [[]])
-    joined = Mention("ADR", [(0, 2), (4, 5)])
-    assert targets == dict.fromkeys(gold, 1.0) | {joined: 0.0}
+    joined = {Mention("ADR", [(0, 2), (4, 5)]): 0.0}
+    # Without two slots there are no discontinuous mentions.
+    for slots, more in ((0, {}), (1, {}), (2, joined)):
+        step = Step(network_of(slots), None, None, None, {"mentions": [gold]})
+        (targets,) = MentionTerm()._targets(step, [[]])
+        assert targets == dict.fromkeys(gold, 1.0) | more
+
+
+def network_of(slots):
+    """Return what terms ask of a network."""
+    return SimpleNamespace(layer=SimpleNamespace(scheme=Scheme(("ADR",), slots)))
 
 
 def test_the_loss_of_the_mention_scorer_is_the_sum_over_candidates(encoder):

@@ -2,9 +2,10 @@ import json
 
 import pytest
 
+from discotag.described import describe
 from discotag.model.objectives import Objective
 from discotag.training.initial_network import find_continued
-from discotag.training.settings import Settings, SettingsError, describe, make_settings
+from discotag.training.settings import Settings, SettingsError, make_settings
 
 
 def test_the_preset_paper_has_the_settings_of_the_paper():
@@ -61,11 +62,11 @@ def test_names_are_those_of_hugging_face_where_it_has_the_same_setting():
     from transformers import TrainingArguments
 
     same = {"learning_rate", "num_train_epochs", "weight_decay", "max_grad_norm", "seed"}
-    assert same <= {*inspect.signature(TrainingArguments).parameters} & {*describe()}
+    assert same <= {*inspect.signature(TrainingArguments).parameters} & {*describe(Settings)}
 
 
 def test_every_setting_has_a_help_text_that_is_a_sentence():
-    for name, description in describe().items():
+    for name, description in describe(Settings).items():
         assert description.help[0].isupper(), name
         assert description.help.endswith("."), name
 

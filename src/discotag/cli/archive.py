@@ -122,7 +122,7 @@ def predict_archive(
 
     left_out = LeftOut(manifest.left_out, manifest.highest_left_out)
     if left_out.mentions and not manifest.mentions:
-        say(left_out.described(options["min_score"]))
+        say(left_out.described(options["wanted"].min_score))
 
 
 @contextmanager

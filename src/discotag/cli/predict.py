@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, cast
@@ -43,6 +44,7 @@ from discotag.cli.options import (
     chosen_splitter,
     plain_console,
 )
+from discotag.cli.setting_options import given, takes_options
 from discotag.corpora import FORMATS
 from discotag.corpora.inputs import PLAIN, Inputs
 from discotag.corpora.parsing.files import STANDARD
@@ -51,7 +53,7 @@ from discotag.corpora.tables.table import Rows
 from discotag.counts import counted
 from discotag.errors import DiscotagError, InputError
 from discotag.mentions import Document
-from discotag.model.config import MOST_BIAS
+from discotag.prediction.wanted import Wanted
 
 if TYPE_CHECKING:
     from discotag.prediction.predictions import Predictions
@@ -69,11 +71,22 @@ Output = StrEnum(  # type: ignore[misc]
     [TERMINAL, PAGE, *(each.name for each in FORMATS.values() if each.write is not None), *TABLES],
 )
 
+CHANGE_NOTHING: Final = frozenset(
+    {
+        *("inputs", "text"),  # described by what is read
+        *("model", "output", "runtime", "device"),  # described by what is chosen
+        *("out_name", "resume", "force", "rows", "engine", "workers", "address"),
+    }
+)
+"""Options that need not be the same when a run is resumed, or are recorded in another way."""
+
 MOST_NAMES: Final = 3
 """The number of inputs that the title of a page names."""
 
 
+@takes_options(Wanted, without=("alternatives",), bounded=True)
 def predict(
+    context: typer.Context,
     inputs: Annotated[
         list[str] | None,
         typer.Argument(
@@ -124,27 +137,7 @@ def predict(
         bool,
         typer.Option("--force", help="Replace --out if it exists, or the annotations in it."),
     ] = False,
-    min_score: Annotated[
-        float, typer.Option(help="Leave out mentions of a lower probability.", min=0, max=1)
-    ] = 0.0,
-    bias: Annotated[
-        float,
-        typer.Option(
-            help="What is added to the log-odds of each mention: above 0 finds more mentions and "
-            "makes more mistakes, below 0 finds fewer; 0 is the model's own setting.",
-            min=-MOST_BIAS,
-            max=MOST_BIAS,
-        ),
-    ] = 0.0,
-    candidates: Annotated[
-        bool | None,
-        typer.Option(
-            "--candidates/--no-candidates",
-            help="Whether to add candidates to review, so that few mentions are missed. [default: "
-            "if the model has a guarantee, see discotag calibrate]",
-            show_default=False,
-        ),
-    ] = None,
+    *,
     input_format: Annotated[
         str | None,
         typer.Option(
@@ -164,20 +157,13 @@ def predict(
     sentences: SentencesOption = Sentences.auto,
     words: WordsOption = Words.pattern,
     encoding: EncodingOption = None,
-    batch_size: Annotated[
-        int | None,
-        typer.Option(
-            help="The most sentences in a batch. [default: by their length]",
-            min=1,
-            show_default=False,
-        ),
-    ] = None,
     runtime: RuntimeOption = None,
     device: DeviceOption = None,
     skip_bad: SkipBad = False,
     engine: EngineOption = None,
     workers: WorkersOption = None,
     address: AddressOption = None,
+    **options: Any,
 ) -> None:
     """Find the mentions in texts.
 
@@ -206,6 +192,7 @@ def predict(
     if input_format not in (None, PLAIN, *FORMATS, *TABLES):
         raise typer.BadParameter(f"--from can be {', '.join((PLAIN, *FORMATS, *TABLES))}")
     splitter = chosen_splitter(sentences, words)
+    wanted = Wanted(**given(options))
     if engine is not None:
         refuse_options(
             {
@@ -227,10 +214,7 @@ def predict(
             model=model,
             runtime=runtime,
             device=device,
-            min_score=min_score,
-            bias=bias,
-            candidates=candidates,
-            batch_size=batch_size,
+            wanted=wanted,
             splitter=splitter,
             text_column=text_column,
             id_column=id_column,
@@ -269,39 +253,23 @@ def predict(
     from discotag.prediction.loading import load
 
     tagger = load(model, runtime=runtime, device=device)
-    if candidates is not False and form not in (TERMINAL, PAGE, "jsonl", *TABLES):
-        if candidates or tagger.config.guarantee is not None:
+    if wanted.candidates is not False and form not in (TERMINAL, PAGE, "jsonl", *TABLES):
+        if wanted.candidates or tagger.config.guarantee is not None:
             marking = f"use {TERMINAL}, {PAGE}, jsonl or a table"
             say(f"{form} cannot mark candidates to review, so it gets none: {marking}")
-        candidates = False
+        wanted = replace(wanted, candidates=False)
+    wanted.check_labels(tagger.scheme.labels)
     settings = {
+        **fingerprint(context),
+        **wanted.record(),
         "discotag": __version__,
         "model": digest(tagger.folder),
         "runtime": tagger.runtime.name,
         "device": tagger.runtime.device,
         "--format": form,
-        "--min-score": min_score,
-        "--bias": bias,
-        "--candidates": candidates,
-        "--from": input_format,
-        "--text-column": text_column,
-        "--id-column": id_column,
-        "--sheet": sheet,
-        "--lines": by_line,
-        "--sentences": str(sentences),
-        "--words": str(words),
-        "--encoding": encoding,
-        "--batch-size": batch_size,
-        "--skip-bad": skip_bad,
         "input": source.describe(),
     }
-    options = {
-        "batch_size": batch_size,
-        "min_score": min_score,
-        "bias": bias,
-        "candidates": candidates,
-    }
-    writer = _Writer(tagger, source, form, options, resume, force, cast(Rows, rows.value))
+    writer = _Writer(tagger, source, form, wanted, resume, force, cast(Rows, rows.value))
     with _one_line_warnings():
         if out is None:
             writer.to_standard_output(named=len(arguments) > 1 or STANDARD in source.paths)
@@ -316,6 +284,19 @@ def predict(
             say(f"{out}: {writer.summary}")
         writer.say_if_all_were_left_out()
     reporter.close(advice="")
+
+
+def fingerprint(context: typer.Context) -> dict[str, object]:
+    """Return the options that a run which is resumed must have in common with the one before.
+
+    These are all options of the command but those that are known to change nothing in the output.
+    """
+    names = {each.name: each.opts[0] for each in context.command.params if each.name}
+    return {
+        names[name]: value.value if isinstance(value, StrEnum) else value
+        for name, value in context.params.items()
+        if name not in CHANGE_NOTHING
+    }
 
 
 def _chosen_format(output: Output | None, out: str | None) -> str:
@@ -395,7 +376,7 @@ class _Writer:
         tagger: Tagger,
         source: Inputs,
         form: str,
-        options: dict[str, Any],
+        wanted: Wanted,
         resume: bool,
         force: bool,
         rows: Rows,
@@ -406,7 +387,7 @@ class _Writer:
         self.tagger = tagger
         self.source = source
         self.form = form
-        self.options = options
+        self.wanted = wanted
         self.resume = resume
         self.force = force
 
@@ -482,7 +463,7 @@ class _Writer:
             self.form,
             rows=self.rows,
             columns=self.source.columns(),
-            candidates=self.tagger.has_candidates(self.options["candidates"]),
+            candidates=self.tagger.has_candidates(self.wanted),
         )
 
     def to_brat(self, out: Path) -> None:
@@ -565,13 +546,13 @@ class _Writer:
 
             documents = compared(documents, out, done)
         shown = progress and not is_quiet()
-        self.found = self.tagger.predict(documents, progress=shown, skip=done, **self.options)
+        self.found = self.tagger.predict(documents, self.wanted, progress=shown, skip=done)
         return self.summary.watch(self.found)
 
     def say_if_all_were_left_out(self) -> None:
         """Say that mentions were found, but none with the score that was asked for."""
         if self.found is not None and self.found.left_out.mentions and not self.summary.mentions:
-            say(self.found.left_out.described(self.options["min_score"]))
+            say(self.found.left_out.described(self.wanted.min_score))
 
 
 def _draw(documents: Iterable[Document], named: bool, labels: Sequence[str]) -> None:

@@ -12,14 +12,14 @@ import typer
 
 from discotag.cli.messages import Interrupted, set_silent, set_verbosity
 from discotag.cli.options import plain_console, plain_table
-from discotag.cli.setting_options import takes_settings
+from discotag.cli.setting_options import takes_options
 from discotag.corpora import read
 from discotag.corpora.parsing.files import created
 from discotag.errors import DiscotagError
 from discotag.evaluation import Report, align
 from discotag.mentions import Document
 from discotag.render.evaluation_page import evaluation_page
-from discotag.training.settings import PRESETS, TEACHERS, make_settings
+from discotag.training.settings import PRESETS, TEACHERS, Settings, make_settings
 from discotag.training.sources import Sources
 
 REPORT: Final = "report.html"
@@ -27,7 +27,7 @@ REPORT: Final = "report.html"
 Preset = StrEnum("Preset", {each: each for each in PRESETS})  # type: ignore[misc]
 
 
-@takes_settings()
+@takes_options(Settings)
 def train(
     train: Annotated[Path, typer.Argument(help="The corpus to train on, in any format.")],
     dev: Annotated[

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, overload
 
 from discotag.prediction.loading import load
-from discotag.prediction.tagger import Tagger, check_options
+from discotag.prediction.tagger import Tagger
+from discotag.prediction.wanted import MENTIONS_ONLY, Wanted
 
 Found = list[dict[str, Any]]
 """The mentions of a text, as `Mention.to_dict` describes them."""
@@ -20,18 +21,11 @@ class Pipeline:
 
     Attributes:
         tagger: The tagger.
-        min_score: As in `Tagger.predict`.
-        bias: As in `Tagger.predict`.
-        batch_size: As in `Tagger.predict`.
+        wanted: What is wanted of it.
     """
 
     tagger: Tagger
-    min_score: float = 0.0
-    bias: float = 0.0
-    batch_size: int | None = None
-
-    def __post_init__(self) -> None:
-        check_options(batch_size=self.batch_size, min_score=self.min_score, bias=self.bias)
+    wanted: Wanted = MENTIONS_ONLY
 
     @overload
     def __call__(self, texts: str) -> Found: ...  # type: ignore[overload-overlap]
@@ -58,13 +52,7 @@ class Pipeline:
         return list(found) if isinstance(texts, list | tuple) else found
 
     def _each(self, texts: Iterable[str]) -> Iterator[Found]:
-        documents = self.tagger.predict(
-            texts,
-            batch_size=self.batch_size,
-            min_score=self.min_score,
-            bias=self.bias,
-            candidates=False,
-        )
+        documents = self.tagger.predict(texts, self.wanted)
         return ([mention.to_dict() for mention in each.mentions] for each in documents)
 
 
@@ -73,9 +61,7 @@ def pipeline(
     *,
     runtime: str | None = None,
     device: str | None = None,
-    min_score: float = 0.0,
-    bias: float = 0.0,
-    batch_size: int | None = None,
+    **options: Any,
 ) -> Pipeline:
     """Return a callable that finds mentions in texts.
 
@@ -85,9 +71,8 @@ def pipeline(
         model: A folder, a name on the hub, or a tagger; by default, the bundled model.
         runtime: As in `discotag.load`.
         device: As in `discotag.load`.
-        min_score: As in `Tagger.predict`.
-        bias: As in `Tagger.predict`.
-        batch_size: As in `Tagger.predict`.
+        options: Fields of `discotag.prediction.Wanted`, such as `min_score`. There are no
+            candidates.
 
     Example:
         >>> find = pipeline(min_score=0.5)
@@ -96,4 +81,4 @@ def pipeline(
         ('ADR', 'pain hipjoints', [[4, 8], [27, 36]])
     """
     tagger = model if isinstance(model, Tagger) else load(model, runtime=runtime, device=device)
-    return Pipeline(tagger, min_score, bias, batch_size)
+    return Pipeline(tagger, Wanted(**{**options, "candidates": False}))

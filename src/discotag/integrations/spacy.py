@@ -6,6 +6,7 @@ have the same id. `doc._.mentions` has the mentions, whose words are the tokens 
 
 # Annotations are not postponed here: spaCy 3.7 needs those of the factory as types, not as text.
 
+import inspect
 import logging
 import os
 import shutil
@@ -15,16 +16,19 @@ import weakref
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from inspect import Parameter
 from pathlib import Path
-from typing import Any, Final, Literal, Self, get_args
+from typing import Any, Final, Literal, Self, get_args, get_origin, get_type_hints
 
+from discotag.described import plain
 from discotag.errors import InputError
 from discotag.integrations.optional import optional
 from discotag.marks import word_runs
 from discotag.mentions import Document, Fragment, Mention
 from discotag.model.files import BUNDLED_NAME, CONFIG, FILES, ModelError, copy_model, find_model
 from discotag.prediction.loading import load
-from discotag.prediction.tagger import Tagger, check_options
+from discotag.prediction.tagger import Tagger
+from discotag.prediction.wanted import MENTIONS_ONLY, Wanted
 from discotag.words import Splitter
 
 with optional("spacy", "spacy"):
@@ -41,6 +45,9 @@ the scores of mentions by id."""
 
 EXTENSION: Final = "mentions"
 
+OPTIONS: Final = ("labels", "min_score", "bias", "batch_size")
+"""The options of `Wanted` that a configuration has."""
+
 Ents = Literal["none", "hulls"]
 ErrorHandler = Callable[[str, Any, list[Doc], Exception], None]
 
@@ -53,25 +60,20 @@ class Settings:
         model: A folder, a name on the Hugging Face hub, or `bundled`.
         runtime: As in `discotag.load`.
         device: As in `discotag.load`.
-        min_score: As in `Tagger.predict`.
-        bias: As in `Tagger.predict`.
+        wanted: What is wanted of the model.
         spans_key: The key of the span group in `doc.spans`.
         ents: `hulls` to add the hull of each mention, from its first to its last token, to
             `doc.ents`, as far as they do not overlap; `none` to leave `doc.ents` alone.
-        batch_size: As in `Tagger.predict`.
     """
 
     model: str = BUNDLED_NAME
     runtime: str | None = None
     device: str | None = None
-    min_score: float = 0.0
-    bias: float = 0.0
+    wanted: Wanted = MENTIONS_ONLY
     spans_key: str = NAME
     ents: Ents = "none"
-    batch_size: int | None = None
 
     def __post_init__(self) -> None:
-        check_options(batch_size=self.batch_size, min_score=self.min_score, bias=self.bias)
         if self.ents not in get_args(Ents):
             known = ", ".join(get_args(Ents))
             raise InputError(f"ents must be one of {known}; got {self.ents!r}")
@@ -205,10 +207,7 @@ class SpacyTagger:
             self._process = os.getpid()
         settings, tagger = self.settings, self.tagger
         documents = tagger.tag_batch(
-            [to_document(doc, tagger.splitter) for doc in docs],
-            min_score=settings.min_score,
-            bias=settings.bias,
-            batch_size=settings.batch_size,
+            [to_document(doc, tagger.splitter) for doc in docs], settings.wanted
         )
         for doc, document in zip(docs, documents, strict=True):
             found = _on_tokens(doc, document)
@@ -338,35 +337,59 @@ def _register() -> None:
     Doc.set_extension(EXTENSION, getter=mentions, force=True)
 
 
-@Language.factory(
-    NAME,
-    assigns=["doc.spans", f"doc._.{EXTENSION}"],
-    default_config={
-        "model": BUNDLED_NAME,
-        "runtime": None,
-        "device": None,
-        "min_score": 0.0,
-        "bias": 0.0,
-        "spans_key": NAME,
-        "ents": "none",
-        "batch_size": None,
-    },
-)
 def make_component(
     nlp: Language,
     name: str,
     model: str,
     runtime: str | None,
     device: str | None,
-    min_score: float,
-    bias: float,
     spans_key: str,
     ents: str,
-    batch_size: int | None,
+    **options: Any,
 ) -> SpacyTagger:
-    """Make the component of a pipeline; see `Settings`."""
-    settings = Settings(model, runtime, device, min_score, bias, spans_key, ents, batch_size)  # type: ignore[arg-type]
-    return SpacyTagger(name, settings)
+    """Make the component of a pipeline.
+
+    Args:
+        nlp: The pipeline.
+        name: The name of the component.
+        model: As in `Settings`.
+        runtime: As in `Settings`.
+        device: As in `Settings`.
+        spans_key: As in `Settings`.
+        ents: As in `Settings`.
+        options: The fields of `Wanted` in `OPTIONS`.
+    """
+    wanted = Wanted(**options, candidates=False)
+    return SpacyTagger(name, Settings(model, runtime, device, wanted, spans_key, ents))  # type: ignore[arg-type]
+
+
+def _with_options(function: Callable[..., SpacyTagger]) -> Callable[..., SpacyTagger]:
+    """Name the options in the signature of a factory, which spaCy reads."""
+    signature = inspect.signature(function)
+    own = [each for each in signature.parameters.values() if each.kind != Parameter.VAR_KEYWORD]
+    hints = get_type_hints(Wanted)
+    # A configuration has lists, no tuples.
+    kinds = {
+        each: list[str] if get_origin(hints[each]) is tuple else hints[each] for each in OPTIONS
+    }
+    own += [Parameter(each, Parameter.KEYWORD_ONLY, annotation=kinds[each]) for each in OPTIONS]
+    function.__signature__ = signature.replace(parameters=own)  # type: ignore[attr-defined]
+    return function
+
+
+Language.factory(
+    NAME,
+    assigns=["doc.spans", f"doc._.{EXTENSION}"],
+    default_config={
+        "model": BUNDLED_NAME,
+        "runtime": None,
+        "device": None,
+        "spans_key": NAME,
+        "ents": "none",
+        **{name: plain(getattr(Wanted(), name)) for name in OPTIONS},
+    },
+    func=_with_options(make_component),
+)
 
 
 _register()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import exp, log, prod
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -39,18 +39,6 @@ MOST_CELLS: Final = 1 << 24
 """The most values of regions or stretches that are decoded together, to save memory."""
 
 
-class Found(NamedTuple):
-    """What is found in a sentence.
-
-    Attributes:
-        mentions: What is predicted.
-        candidates: What a wide search finds, predicted or not; nothing if nobody asked.
-    """
-
-    mentions: list[Mention]
-    candidates: list[Mention]
-
-
 Reading = tuple[float, list[Mention]]
 """A probability, and the mentions of a sentence."""
 
@@ -69,18 +57,45 @@ class Tagging(NamedTuple):
     mentions: frozenset[Mention]
 
 
-class Analysed(NamedTuple):
-    """What is found in a sentence.
+class Ask(NamedTuple):
+    """What a `Decoder` is asked about sentences.
 
     Attributes:
-        mentions: Its mentions, with scores.
-        taggings: The best tag sequences that its readings need, or none if nobody asked.
-        candidates: The probability that each candidate is right, or nothing if nobody asked.
+        bias: What is added to the log-odds of each mention, that of the model included.
+        probabilities: Whether mentions have scores.
+        least: The lowest score of the mentions of a wide search; None: none are wanted.
+        k: The number of readings, or 0.
+        compared: Whether the scores of all mentions that are compared are wanted.
+        marginals: Whether the probabilities of tags are wanted.
     """
 
-    mentions: list[Mention]
-    taggings: list[Tagging]
-    candidates: dict[Mention, float]
+    bias: float = 0.0
+    probabilities: bool = True
+    least: float | None = None
+    k: int = 0
+    compared: bool = False
+    marginals: bool = False
+
+
+class Found(NamedTuple):
+    """What is found in a sentence; empty where nobody has asked.
+
+    Attributes:
+        mentions: What is predicted.
+        candidates: What a wide search finds, predicted or not.
+        taggings: The best tag sequences that its readings need.
+        compared: The score of each mention that was compared.
+        marginals: The probabilities of tags, (words, tags); None if nobody has asked.
+    """
+
+    mentions: Sequence[Mention] = ()
+    candidates: Sequence[Mention] = ()
+    taggings: Sequence[Tagging] = ()
+    compared: Mapping[Mention, float] = MappingProxyType({})
+    marginals: Numbers | None = None
+
+
+NOTHING: Final = Found()
 
 
 class TooManyMentions(UserWarning):
@@ -506,50 +521,64 @@ class Decoder:
         mask = self._mask(scores, lengths)
         return (log_odds if mask is None else log_odds * mask).sum(1)
 
-    def analyse(
-        self,
-        scores: Array,
-        vectors: Array | None,
-        lengths: Numbers,
-        bias: float,
-        *,
-        k: int = 0,
-        candidates: bool = False,
-    ) -> Work[list[Analysed]]:
-        """Find the mentions of each sentence, and more about them, from the same scores.
+    def answer(
+        self, scores: Array, vectors: Array | None, lengths: Numbers, ask: Ask
+    ) -> Work[list[Found]]:
+        """Find all that is asked about each sentence, from the same scores.
 
         Args:
             scores: (batch, words, tags).
             vectors: (all words, size), for the mention scorer.
             lengths: The number of words of each sentence.
-            bias: As in `choose`.
-            k: The number of readings to find, or 0.
-            candidates: Whether to find the probabilities of candidates.
+            ask: What is asked.
         """
-        judged, taggings = None, None
-        if candidates or self.chooses(bias):
-            weighing = k > 0 and self.chooses(bias)
+        chooses = self.chooses(ask.bias)
+        judged, taggings, tables = None, None, None
+        if chooses or ask.compared:
+            weighing = chooses and (ask.k > 0 or ask.marginals)
             judged = yield from self.judged(scores, vectors, lengths, weighing=weighing)
-        if not self.chooses(bias):
-            found = yield from self.best(scores, lengths)
-            if k:
-                taggings = yield from self.taggings(scores, lengths, k)
+        if not chooses:
+            found = yield from self.best(scores, lengths, probabilities=ask.probabilities)
         else:
-            found = {} if judged is None else self._chosen(*judged, bias, True)
-            if k:
-                taggings = self._weighed(judged, len(lengths), bias, k)
-        chances: list[dict[Mention, float]] = [{} for _ in lengths]
-        if candidates and judged is not None:
-            readings, odds = judged
-            mentions = [readings.mention(number) for number in range(len(odds))]
-            values = self._calibrated(mentions, readings.candidate_chances, odds)
-            rows = readings.regions.rows[readings.candidate_region].tolist()
-            for row, mention, value in zip(rows, mentions, values, strict=True):
-                chances[row][mention] = value
+            found = {} if judged is None else self._chosen(*judged, ask.bias, ask.probabilities)
+        more: dict[int, list[Mention]] = {}
+        if ask.least is not None:
+            more = yield from self.candidates(scores, vectors, lengths, ask.least)
+        if not (ask.k or ask.compared or ask.marginals):
+            busy = {row: Found(found.get(row, ()), more.get(row, ())) for row in {*found, *more}}
+            return [busy.get(row, NOTHING) for row in range(len(lengths))]
+        if ask.k and chooses:
+            taggings = self._weighed(judged, len(lengths), ask.bias, ask.k)
+        elif ask.k:
+            taggings = yield from self.taggings(scores, lengths, ask.k)
+        if ask.marginals:
+            tables = yield from self._tables(scores, lengths)
+            if chooses and judged is not None:
+                readings, odds = self._trusted(*judged, ask.bias)
+                tables = np.array(tables)  # what is fetched may be read-only
+                readings.write_marginals(odds + ask.bias, tables)
+        compared = self._compared(judged) if ask.compared and judged is not None else {}
         return [
-            Analysed(found.get(row, []), taggings[row] if taggings else [], chances[row])
-            for row in range(len(lengths))
+            Found(
+                found.get(row, ()),
+                more.get(row, ()),
+                taggings[row] if taggings else (),
+                compared.get(row, {}),
+                None if tables is None else tables[row, :length],
+            )
+            for row, length in enumerate(lengths.tolist())
         ]
+
+    def _compared(self, judged: tuple[Readings, Numbers]) -> dict[int, dict[Mention, float]]:
+        """Return the scores of the mentions that are compared, by sentence."""
+        readings, odds = judged
+        mentions = [readings.mention(number) for number in range(len(odds))]
+        values = self._calibrated(mentions, readings.candidate_chances, odds)
+        rows = readings.regions.rows[readings.candidate_region].tolist()
+        found: dict[int, dict[Mention, float]] = {}
+        for row, mention, value in zip(rows, mentions, values, strict=True):
+            found.setdefault(row, {})[mention] = value
+        return found
 
     def _weighed(
         self, judged: tuple[Readings, Numbers] | None, sentences: int, bias: float, k: int
@@ -608,28 +637,8 @@ class Decoder:
         return k if self.scheme.structural else 2 * k
 
     def marginals(self, scores: Array, lengths: Numbers) -> Work[list[Numbers]]:
-        """Find the probability of each tag of each word, (words, tags) for each sentence.
-
-        They are those of the tagger alone.
-        """
+        """Find the tagger's own probability of each tag of each word, (words, tags) for each."""
         tables = yield from self._tables(scores, lengths)
-        return [table[:length] for table, length in zip(tables, lengths.tolist(), strict=True)]
-
-    def weighed_marginals(
-        self, scores: Array, vectors: Array | None, lengths: Numbers, bias: float
-    ) -> Work[list[Numbers]]:
-        """Find the same by the tagger and the mention scorer together.
-
-        The tags of the words of a region are those of its readings, weighed as `choose` does.
-        """
-        tables = yield from self._tables(scores, lengths)
-        judged = None
-        if self.chooses(bias):
-            judged = yield from self.judged(scores, vectors, lengths, weighing=True)
-        if judged is not None:
-            readings, odds = self._trusted(*judged, bias)
-            tables = np.array(tables)  # what is fetched may be read-only
-            readings.write_marginals(odds + bias, tables)
         return [table[:length] for table, length in zip(tables, lengths.tolist(), strict=True)]
 
     def _tables(self, scores: Array, lengths: Numbers) -> Work[Numbers]:

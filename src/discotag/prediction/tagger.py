@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import isnan
-from numbers import Integral, Real
+from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from discotag.errors import DiscotagError, InputError
 from discotag.mentions import Document, Mention, Sentence
-from discotag.model.config import MOST_BIAS, ModelConfig
+from discotag.model.config import ModelConfig
 from discotag.model.guarantee import Guarantee, usable
-from discotag.model.tokenizer import EncodedSentences, Indices, WordTokenizer
-from discotag.prediction.batching import plan_batches
-from discotag.prediction.decoding import (
-    Analysed,
-    Decoder,
-    Found,
-    Tagging,
-    best_readings,
-    join_taggings,
-)
-from discotag.prediction.pipeline import Work, collection_paused, run_pipeline
+from discotag.model.tokenizer import WordTokenizer
+from discotag.prediction.decoding import NOTHING, Ask, Decoder, Found, Tagging, best_readings
+from discotag.prediction.engine import Joining, Portion, join_found, results
+from discotag.prediction.pipeline import Work, collection_paused
 from discotag.prediction.predictions import LeftOut, Predictions, Review
 from discotag.prediction.regions import Judged
 from discotag.prediction.runtimes import LOOK_AHEAD, Encoded, Runtime, TorchRuntime
-from discotag.prediction.stretches import decode_in_stretches
+from discotag.prediction.wanted import Wanted
 from discotag.scheme import Scheme
 from discotag.words import Splitter
 
@@ -40,9 +33,6 @@ if TYPE_CHECKING:
 
 Numbers = npt.NDArray[Any]
 R = TypeVar("R")
-
-LONG_SHARE: Final = 8
-"""A sentence with more than this share of the subwords of a batch is decoded in stretches."""
 
 Item = str | Sequence[str] | Sentence | Document
 """An input of the tagger: a text, a list of words, a sentence or a document."""
@@ -67,15 +57,18 @@ class Analysis:
     """What `Tagger.analyse` finds in a sentence.
 
     Attributes:
-        sentence: The sentence with the mentions that `Tagger.predict` finds.
+        sentence: The sentence with the mentions and candidates that `Tagger.predict` finds.
         alternatives: Its readings, as from `Tagger.alternatives`; none if nobody asked.
-        candidates: The probability that each mention is right that is in any of the readings that
+        compared: The probability that each mention is right that is in any of the readings that
             were compared, calibrated as `Mention.score` is; nothing if nobody asked.
+        marginals: The probabilities of the tags of each word, as from `Tagger.marginals`; None if
+            nobody asked.
     """
 
     sentence: Sentence
-    alternatives: tuple[Alternative, ...]
-    candidates: Mapping[Mention, float]
+    alternatives: tuple[Alternative, ...] = ()
+    compared: Mapping[Mention, float] = field(default_factory=dict)
+    marginals: Numbers | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,12 +205,10 @@ class Tagger:
     def tag_batch(
         self,
         documents: Sequence[Document],
+        wanted: Wanted | None = None,
         *,
-        min_score: float = 0.0,
-        batch_size: int | None = None,
         probabilities: bool = True,
-        bias: float = 0.0,
-        candidates: bool | float | None = False,
+        **options: Any,
     ) -> list[Document]:
         """Return documents with the mentions found in them, which replace existing ones.
 
@@ -225,31 +216,23 @@ class Tagger:
 
         Args:
             documents: The documents.
-            min_score: Leave out mentions with a lower probability.
-            batch_size: The most sentences of a batch; by default, batches are limited by their
-                number of subwords only.
+            wanted: What is wanted.
             probabilities: Whether to compute the probability of each mention as its `score`.
-            bias: As in `predict`.
-            candidates: As in `predict`, but by default there are none.
+            options: Fields of `Wanted`, as in `predict`.
         """
-        check_options(batch_size=batch_size, min_score=min_score, bias=bias)
-        review = self._review(candidates, bias)
-        portions = [_Portion[Found](list(documents))]
-        found = self._tagged(
-            portions, min_score, batch_size, probabilities, self._total(bias), review, LeftOut()
-        )
-        return [document for portion in found for document in portion.documents]
+        asked = self._asked(wanted, options)
+        portion = Portion[Found](list(documents))
+        (done,) = self._tagged([portion], asked, LeftOut(), probabilities=probabilities)
+        return done.documents
 
     def predict(
         self,
         items: Iterable[Item],
+        wanted: Wanted | None = None,
         *,
-        batch_size: int | None = None,
         progress: bool = False,
-        min_score: float = 0.0,
-        bias: float = 0.0,
         skip: int = 0,
-        candidates: bool | float | None = None,
+        **options: Any,
     ) -> Predictions:
         """Find mentions lazily: items are read as their documents are asked for.
 
@@ -258,21 +241,12 @@ class Tagger:
                 are split into sentences and words; the others keep their words, and their mentions
                 are replaced. Missing values (None, NaN, NA) are empty texts. Only some items are
                 read ahead, so there may be any number.
-            batch_size: The most sentences of a batch; by default, batches are limited by their
-                number of subwords only.
+            wanted: What is wanted; by default, all mentions.
             progress: Show a progress bar on standard error, if it is a terminal.
-            min_score: Leave out mentions with a lower probability.
-            bias: What is added to the log-odds of each mention when readings are compared, besides
-                the model's own `config.bias`. 0 is the model's own setting; above 0, more mentions
-                are found and more of them are wrong; below 0, fewer are found. With 1, a mention is
-                preferred as if its odds were e = 2.7 times as high.
             skip: Leave out the documents of this many items at the beginning, to resume a job. The
                 other documents are exactly the same as without `skip`.
-            candidates: Whether sentences get `candidates`, besides their mentions: what a person
-                should look at so that few mentions are missed, as the guarantee of the model says.
-                By default, they do if the model has one; see `discotag.find_guarantee`. A number is
-                the lowest score of candidates, which needs no guarantee. Mentions that `min_score`
-                leaves out are candidates, too.
+            options: Fields of `Wanted`, instead of those of `wanted`: `predict(texts,
+                min_score=0.5)` is short for `predict(texts, Wanted(min_score=0.5))`.
 
         Returns:
             An iterator with a document for each item, in order. Notebooks draw its next documents,
@@ -282,27 +256,18 @@ class Tagger:
             that encode the mention.
 
         Raises:
-            InputError: If an argument is out of range, or an item cannot be tagged.
+            InputError: If an option is out of range, or an item cannot be tagged.
         """
         _check_items(items)
-        check_options(batch_size=batch_size, min_score=min_score, bias=bias)
         _check_whole("skip", skip, least=0)
-        review = self._review(candidates, bias)
-        portions = self._portions(items, skip)
+        asked = self._asked(wanted, options)
         left_out = LeftOut()
-        tagged = self._tagged(
-            portions, float(min_score), batch_size, True, self._total(bias), review, left_out
-        )
-        found = (document for portion in tagged for document in portion.wanted)
+        tagged = self._tagged(self._portions(items, skip), asked, left_out)
+        found = (document for portion in tagged for document in portion.asked)
         return Predictions(_shown(found, items, skip) if progress else found, left_out)
 
     def alternatives(
-        self,
-        items: Iterable[Item],
-        *,
-        k: int = 5,
-        batch_size: int | None = None,
-        bias: float = 0.0,
+        self, items: Iterable[Item], wanted: Wanted | None = None, *, k: int = 5, **options: Any
     ) -> Iterator[tuple[tuple[Alternative, ...], ...]]:
         """Find the k most probable readings of each sentence, lazily.
 
@@ -315,11 +280,9 @@ class Tagger:
 
         Args:
             items: As in `predict`.
-            k: The most readings of a sentence. With a mention scorer or a bias, up to eight of each
-                region are listed. With semantic naming, they are those of twice as many tag
-                sequences, so a reading with many namings may be missed.
-            batch_size: As in `predict`.
-            bias: As in `predict`.
+            wanted: As in `predict`.
+            k: The most readings of a sentence, as `Wanted.alternatives`.
+            options: As in `predict`.
 
         Returns:
             For each item and each of its sentences, the alternatives, the most probable first. The
@@ -330,97 +293,56 @@ class Tagger:
         """
         _check_items(items)
         _check_whole("k", k, least=1)
-        check_options(batch_size=batch_size, min_score=0, bias=bias)
-        found = self._analysed(self._portions(items, 0), batch_size, bias, k, candidates=False)
+        asked = self._asked(wanted, {**options, "alternatives": k, "candidates": False})
         return (
-            tuple(next(waiting).alternatives for _ in document.sentences)
-            for documents, analyses in found
+            tuple(next(waiting).alternatives for _ in portion.documents[number].sentences)
+            for portion, analyses in self._analysed(self._portions(items, 0), asked)
             for waiting in [iter(analyses)]
-            for document in documents
+            for number in range(len(portion.documents))
         )
 
     def analyse(
-        self,
-        sentences: Sequence[Sentence],
-        *,
-        bias: float = 0.0,
-        alternatives: int = 0,
-        candidates: bool = False,
-        batch_size: int | None = None,
+        self, sentences: Sequence[Sentence], wanted: Wanted | None = None, **options: Any
     ) -> list[Analysis]:
         """Return the mentions of sentences and more about them; each sentence is encoded once.
 
         Args:
             sentences: The sentences; their own mentions are replaced.
-            bias: As in `predict`.
-            alternatives: The most readings of a sentence, as in `alternatives`; 0: none.
-            candidates: Whether to return the probabilities of candidates.
-            batch_size: As in `predict`.
+            wanted: What is wanted, such as `Wanted(alternatives=3, marginals=True)`.
+            options: As in `predict`.
 
         Raises:
-            InputError: If an argument is out of range.
+            InputError: If an option is out of range.
         """
-        _check_whole("alternatives", alternatives, least=0)
-        check_options(batch_size=batch_size, min_score=0, bias=bias)
-        portion = _Portion[Analysed]([Document((each,)) for each in sentences])
-        found = self._analysed([portion], batch_size, bias, alternatives, candidates=candidates)
-        return [each for (_, analyses) in found for each in analyses]
+        portion = Portion[Found]([Document((each,)) for each in sentences])
+        ((_, found),) = self._analysed([portion], self._asked(wanted, options))
+        return found
 
     def _analysed(
-        self,
-        portions: Iterable[_Portion[Analysed]],
-        batch_size: int | None,
-        bias: float,
-        k: int,
-        *,
-        candidates: bool,
-    ) -> Iterator[tuple[list[Document], list[Analysis]]]:
-        """Yield the documents of portions, and what is found in each of their sentences."""
-        total = self._total(bias)
-        decoder = self.decoder()
-        chooses = decoder.chooses(total)
-        most = k if chooses else decoder.sequences(k)
-
-        def work(decoder: Decoder, encoded: Encoded, lengths: Numbers) -> Work[list[Analysed]]:
-            return (
-                yield from decoder.analyse(*encoded, lengths, total, k=k, candidates=candidates)
-            )
-
-        def join(stretches: list[tuple[int, Analysed]]) -> Analysed:
-            return Analysed(
-                _join_mentions([(start, each.mentions) for start, each in stretches]),
-                join_taggings([(start, each.taggings) for start, each in stretches], most)
-                if k
-                else [],
-                {
-                    mention.shifted(start): chance
-                    for start, each in stretches
-                    for mention, chance in each.candidates.items()
-                },
-            )
-
-        joining = _Joining(0 if chooses else max(1, most), join)
-        # Smaller batches, because k values of each state and word are kept.
-        batch = self.runtime.batch if chooses or not k else max(1, self.runtime.batch // k)
-        for portion in self._over(portions, work, batch_size, batch=batch, joining=joining):
+        self, portions: Iterable[Portion[Found]], asked: _Asked
+    ) -> Iterator[tuple[Portion[Found], list[Analysis]]]:
+        """Yield portions, and what is found in each of their sentences."""
+        wanted = asked.wanted
+        left_out = LeftOut()
+        for portion in self._found(portions, asked):
             sentences = (each for document in portion.documents for each in document.sentences)
-            empty = Analysed([], [Tagging(0.0, 0.0, frozenset())] if k else [], {})
-            yield (
-                portion.documents,
-                [
+            analyses = []
+            for sentence, each in zip(sentences, portion.found, strict=True):
+                found = each or _nothing(wanted, len(self.scheme.tags))
+                kept = self._kept(found, asked, left_out)
+                alternatives = _alternatives(found.taggings, wanted)
+                analyses.append(
                     Analysis(
-                        sentence.with_mentions(found.mentions),
+                        sentence.with_mentions(*kept),
                         tuple(
                             Alternative(sentence.with_mentions(mentions), probability)
-                            for probability, mentions in best_readings(found.taggings, k)
+                            for mentions, probability in alternatives
                         ),
-                        found.candidates,
+                        {each: found.compared[each] for each in wanted.kept(found.compared)},
+                        found.marginals,
                     )
-                    for sentence, found in zip(
-                        sentences, (each or empty for each in portion.found), strict=True
-                    )
-                ],
-            )
+                )
+            yield portion, analyses
 
     def scores(self, sentences: Sequence[Sentence], batch_size: int | None = None) -> list[Numbers]:
         """Return the scores of each sentence, (words, tags), in the order of `scheme.tags`.
@@ -439,29 +361,28 @@ class Tagger:
     def marginals(
         self,
         sentences: Sequence[Sentence],
-        batch_size: int | None = None,
+        wanted: Wanted | None = None,
         *,
-        bias: float = 0.0,
         plain: bool = False,
+        **options: Any,
     ) -> list[Numbers]:
         """Return the probabilities of the tags of each word, (words, tags) for each sentence.
 
         Args:
             sentences: The sentences.
-            batch_size: As in `predict`.
-            bias: As in `predict`.
+            wanted: As in `predict`; `bias` and `batch_size` count.
             plain: Whether to return the probabilities of the tagger alone. By default, those of
                 readings are as in `alternatives`.
+            options: As in `predict`.
         """
-        check_options(batch_size=batch_size, min_score=0, bias=bias)
-        total = self._total(bias)
+        asked = self._asked(wanted, {**options, "candidates": False, "marginals": True})
 
         def work(decoder: Decoder, encoded: Encoded, lengths: Numbers) -> Work[list[Numbers]]:
-            if plain:
-                return (yield from decoder.marginals(encoded.scores, lengths))
-            return (yield from decoder.weighed_marginals(*encoded, lengths, total))
+            return (yield from decoder.marginals(encoded.scores, lengths))
 
-        return self._tables(sentences, work, batch_size)
+        if plain:
+            return self._tables(sentences, work, asked.wanted.batch_size)
+        return [each.marginals for each in self.analyse(sentences, asked.wanted)]  # type: ignore[misc]
 
     def options(self, sentences: Sequence[Sentence], batch_size: int | None = None) -> list[Judged]:
         """Return the regions of each sentence that may have mentions, and their readings.
@@ -479,7 +400,7 @@ class Tagger:
                     found[options.row].append((options, odds[candidates].tolist()))
             return found
 
-        portion = _Portion[Judged]([Document((each,)) for each in sentences])
+        portion = Portion[Judged]([Document((each,)) for each in sentences])
         (done,) = self._over([portion], work, batch_size)
         return [each or [] for each in done.found]
 
@@ -496,38 +417,31 @@ class Tagger:
             self.config.bias,
         )
 
-    def has_candidates(self, wanted: bool | float | None = None) -> bool:
-        """Return whether `predict` gives candidates to sentences if it is called with this.
+    def has_candidates(self, wanted: Wanted | None = None, **options: Any) -> bool:
+        """Return whether `predict` gives candidates to sentences if this is wanted.
 
         Raises:
             InputError: As in `predict`.
         """
-        return self._review(wanted, 0.0) is not None
+        return self._asked(wanted, options).review is not None
 
-    def _review(self, wanted: bool | float | None, bias: float) -> Review | None:
-        """Return which candidates there are; None if there are none.
-
-        Args:
-            wanted: What the caller asks for.
-            bias: What the caller adds to the log-odds of mentions.
+    def _asked(self, wanted: Wanted | None, options: Mapping[str, Any]) -> _Asked:
+        """Return what is wanted, and what it means for this model.
 
         Raises:
-            InputError: The number is not a score; or the candidates of the guarantee are wanted,
-                and the model has none, or it was measured in another way.
+            InputError: The model does not have a label, or the candidates of its guarantee are
+                wanted, and it has none, or it was measured in another way.
         """
-        guarantee = self.config.guarantee
-        if wanted is False or (guarantee is None and wanted is None):
-            return None
-        if wanted is not None and not isinstance(wanted, bool):
-            if not isinstance(wanted, Real) or not 0 < wanted <= 1:
-                raise InputError(f"candidates must be a score above 0, up to 1, got {wanted!r}")
-            return Review(float(wanted), distinct=False)
-        found = usable(guarantee, self.runtime.name, bias)
-        return Review(found.threshold, found.distinct)
-
-    def _total(self, bias: float) -> float:
-        """Return a bias with that of the model added."""
-        return self.config.bias + float(bias)
+        made = Wanted.made(wanted, options)
+        made.check_labels(self.scheme.labels)
+        guarantee, given = self.config.guarantee, made.candidates
+        review = None
+        if given is not None and not isinstance(given, bool):
+            review = Review(given, distinct=False)
+        elif given or (given is None and guarantee is not None):
+            found = usable(guarantee, self.runtime.name, made.bias)
+            review = Review(found.threshold, found.distinct)
+        return _Asked(made, self.config.bias + made.bias, review)
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Write the model to a folder, from which `load` can load it, with this configuration.
@@ -563,61 +477,80 @@ class Tagger:
 
     def _tagged(
         self,
-        portions: Iterable[_Portion[Any]],
-        min_score: float,
-        batch_size: int | None,
-        probabilities: bool,
-        bias: float,
-        review: Review | None,
+        portions: Iterable[Portion[Found]],
+        asked: _Asked,
         left_out: LeftOut,
-    ) -> Iterator[_Portion[Found]]:
-        """Yield portions whose documents have the mentions found in them.
-
-        Args:
-            portions: The portions.
-            min_score: The lowest score of mentions.
-            batch_size: The most sentences of a batch.
-            probabilities: Whether mentions have scores.
-            bias: The total bias.
-            review: Which candidates there are; None: there are none.
-            left_out: Counts the mentions that are left out, if there are no candidates.
-        """
-
-        def work(decoder: Decoder, encoded: Encoded, lengths: Numbers) -> Work[list[Found]]:
-            found = yield from decoder.find(
-                *encoded, lengths, bias=bias, probabilities=probabilities
-            )
-            more: dict[int, list[Mention]] = {}
-            if review is not None:
-                more = yield from decoder.candidates(*encoded, lengths, review.least)
-            return [Found(found.get(row, []), more.get(row, [])) for row in range(len(lengths))]
-
-        def join(stretches: list[tuple[int, Found]]) -> Found:
-            return Found(
-                _join_mentions([(start, each.mentions) for start, each in stretches]),
-                _join_mentions([(start, each.candidates) for start, each in stretches]),
-            )
-
-        # Only `Decoder.best` needs the best tag sequence.
-        joining = _Joining(0 if self.decoder().chooses(bias) else 1, join)
-        nothing = Found([], [])
-
-        def keep(found: Found) -> tuple[Sequence[Mention], Sequence[Mention]]:
-            if review is None:
-                return left_out.keep(found.mentions, min_score), ()
-            return review.split(*found, min_score)
-
-        for portion in self._over(portions, work, batch_size, joining=joining):
-            found = (each or nothing for each in portion.found)
+        *,
+        probabilities: bool = True,
+    ) -> Iterator[Portion[Found]]:
+        """Yield portions whose documents have the mentions found in them."""
+        asked = replace(asked, wanted=replace(asked.wanted, alternatives=0, marginals=False))
+        for portion in self._found(portions, asked, probabilities=probabilities):
+            found = (each or NOTHING for each in portion.found)
             with collection_paused():
                 portion.documents = [
                     _rebuilt(
                         document,
-                        [keep(next(found)) for _ in document.sentences],
+                        [self._kept(next(found), asked, left_out) for _ in document.sentences],
                     )
                     for document in portion.documents
                 ]
             yield portion
+
+    def _kept(
+        self, found: Found, asked: _Asked, left_out: LeftOut
+    ) -> tuple[Sequence[Mention], Sequence[Mention]]:
+        """Return the mentions and the candidates of a sentence.
+
+        Args:
+            found: What was found in it.
+            asked: What is asked.
+            left_out: Counts the mentions that are left out, if there are no candidates.
+        """
+        wanted = asked.wanted
+        mentions, candidates = found.mentions, found.candidates
+        if wanted.labels:
+            mentions, candidates = wanted.kept(mentions), wanted.kept(candidates)
+        if asked.review is None:
+            return left_out.keep(mentions, wanted.min_score), ()
+        return asked.review.split(mentions, candidates, wanted.min_score)
+
+    def _found(
+        self, portions: Iterable[Portion[Found]], asked: _Asked, *, probabilities: bool = True
+    ) -> Iterator[Portion[Found]]:
+        """Yield portions with all that is asked about their sentences."""
+        wanted, k = asked.wanted, asked.wanted.alternatives
+        least = None if asked.review is None else asked.review.least
+        ask = Ask(asked.bias, probabilities, least, k, wanted.compared, wanted.marginals)
+        decoder = self.decoder()
+        chooses = decoder.chooses(asked.bias)
+        most = k if chooses else max(1, decoder.sequences(k))
+
+        def work(decoder: Decoder, encoded: Encoded, lengths: Numbers) -> Work[list[Found]]:
+            return (yield from decoder.answer(*encoded, lengths, ask))
+
+        # Only `Decoder.best` needs the best tag sequences. Tables of tags are of whole sentences.
+        joining = Joining(0 if chooses else most, partial(join_found, most=most))
+        # Smaller batches, because k values of each state and word are kept.
+        batch = self.runtime.batch if chooses or not k else max(1, self.runtime.batch // k)
+        return self._over(
+            portions,
+            work,
+            wanted.batch_size,
+            batch=batch,
+            joining=None if wanted.marginals else joining,
+        )
+
+    def _over(
+        self,
+        portions: Iterable[Portion[R]],
+        work: Callable[[Decoder, Encoded, Numbers], Work[list[R]]],
+        batch_size: int | None,
+        **more: Any,
+    ) -> Iterator[Portion[R]]:
+        return results(
+            self.tokenizer, self.runtime, self.decoder(), portions, work, batch_size, **more
+        )
 
     def _tables(
         self,
@@ -626,72 +559,11 @@ class Tagger:
         batch_size: int | None,
     ) -> list[Numbers]:
         empty = np.empty((0, len(self.scheme.tags)), dtype=np.float32)
-        portion = _Portion[Numbers]([Document((each,)) for each in sentences])
+        portion = Portion[Numbers]([Document((each,)) for each in sentences])
         (done,) = self._over([portion], work, batch_size)
         return [empty if each is None else each for each in done.found]
 
-    def _over(
-        self,
-        portions: Iterable[_Portion[R]],
-        work: Callable[[Decoder, Encoded, Numbers], Work[list[R]]],
-        batch_size: int | None,
-        *,
-        batch: int | None = None,
-        joining: _Joining[R] | None = None,
-    ) -> Iterator[_Portion[R]]:
-        """Yield portions in order, with the results of `work` on the scores of their sentences.
-
-        Args:
-            portions: The portions.
-            work: Decodes a batch of sentences.
-            batch_size: The most sentences of a batch.
-            batch: The most subwords of a batch; by default, those of the runtime.
-            joining: How to decode long sentences in stretches; None: they are decoded whole.
-        """
-        runtime = self.runtime
-        decoder = self.decoder()
-        batch = batch or runtime.batch
-        long = runtime.batch // LONG_SHARE if joining is not None else None
-        waiting: deque[_Portion[R]] = deque()
-
-        def on_long(encoded: EncodedSentences, number: int, joining: _Joining[R]) -> Work[list[R]]:
-            parts = map(runtime.encode, encoded.parts(number, batch))
-            words = int(encoded.lengths[number])
-            found = yield from decode_in_stretches(decoder, parts, words, joining.k, work)
-            return [joining.join(found)]
-
-        def on_batch(
-            portion: _Portion[R], first: int, encoded: EncodedSentences, numbers: Indices
-        ) -> Work[None]:
-            if joining is not None and long is not None and encoded.totals[numbers[0]] > long:
-                found = yield from on_long(encoded, int(numbers[0]), joining)
-            else:
-                given = encoded.batch(numbers)
-                found = yield from work(decoder, runtime.encode(given), given.lengths)
-            for number, each in zip(numbers.tolist(), found, strict=True):
-                portion.found[first + number] = each
-            portion.waiting -= 1
-
-        def on_batches() -> Iterator[Work[None]]:
-            for portion in portions:
-                sentences = [each for document in portion.documents for each in document.sentences]
-                runs = list(_runs(sentences, 2 * LOOK_AHEAD * runtime.batch))
-                portion.found = [None] * len(sentences)
-                portion.waiting = len(runs)
-                waiting.append(portion)
-                for run in runs:
-                    encoded = self.tokenizer.encode([each.words for each in sentences[run]])
-                    batches = list(plan_batches(encoded, batch, batch_size, long))
-                    portion.waiting += len(batches) - 1
-                    for numbers in batches:
-                        yield on_batch(portion, run.start, encoded, numbers)
-
-        for _ in run_pipeline(on_batches(), runtime.depth):
-            while waiting and not waiting[0].waiting:
-                yield waiting.popleft()
-        yield from waiting
-
-    def _portions(self, items: Iterable[Item], skip: int) -> Iterator[_Portion[Any]]:
+    def _portions(self, items: Iterable[Item], skip: int) -> Iterator[Portion[Any]]:
         """Yield documents that are tagged together.
 
         The bounds of portions do not depend on `skip`, so that batches, and with them the last bit
@@ -702,7 +574,7 @@ class Tagger:
         passed = 0
         while documents := self._next_documents(waiting, most, passed):
             if passed + len(documents) > skip:
-                yield _Portion(documents, max(0, skip - passed))
+                yield Portion(documents, max(0, skip - passed))
             passed += len(documents)
             most = min(2 * most, LOOK_AHEAD * self.runtime.batch)
 
@@ -737,56 +609,37 @@ class Tagger:
         )
 
 
-@dataclass(slots=True)
-class _Portion(Generic[R]):
-    """Documents that are tagged together.
-
-    Attributes:
-        documents: The documents.
-        left_out: The number of documents at the beginning that are skipped.
-        found: The result for each of their sentences; None for those without words.
-        waiting: The number of batches that are not done yet, and of runs without batches.
-    """
-
-    documents: list[Document]
-    left_out: int = 0
-    found: list[R | None] = field(default_factory=list)
-    waiting: int = 0
-
-    @property
-    def wanted(self) -> list[Document]:
-        """The documents that are not skipped."""
-        return self.documents[self.left_out :]
-
-
-def _runs(sentences: Sequence[Sentence], most: int) -> Iterator[slice]:
-    """Yield runs of sentences to tokenize together, of about `most` words at the most."""
-    first = words = 0
-    for number, sentence in enumerate(sentences):
-        words += len(sentence.words)
-        if words >= most:
-            yield slice(first, number + 1)
-            first, words = number + 1, 0
-    if first < len(sentences):
-        yield slice(first, len(sentences))
-
-
 @dataclass(frozen=True, slots=True)
-class _Joining(Generic[R]):
-    """How long sentences are decoded in stretches.
+class _Asked:
+    """What is wanted of a model.
 
     Attributes:
-        k: As in `decode_in_stretches`.
-        join: Returns the result for a sentence; takes the result for each of its stretches, after
-            the word from which its words are counted.
+        wanted: What is wanted.
+        bias: The bias, that of the model included.
+        review: Which candidates there are; None: there are none.
     """
 
-    k: int
-    join: Callable[[list[tuple[int, R]]], R]
+    wanted: Wanted
+    bias: float
+    review: Review | None
 
 
-def _join_mentions(stretches: list[tuple[int, list[Mention]]]) -> list[Mention]:
-    return [mention.shifted(start) for start, mentions in stretches for mention in mentions]
+def _nothing(wanted: Wanted, tags: int) -> Found:
+    """Return what is found in a sentence without words."""
+    table = np.empty((0, tags), dtype=np.float32) if wanted.marginals else None
+    taggings = [Tagging(0.0, 0.0, frozenset())] if wanted.alternatives else []
+    return Found(taggings=taggings, marginals=table)
+
+
+def _alternatives(
+    taggings: Sequence[Tagging], wanted: Wanted
+) -> list[tuple[tuple[Mention, ...], float]]:
+    """Return the mentions and the probabilities of readings, the most probable first."""
+    found: dict[tuple[Mention, ...], float] = {}
+    for probability, mentions in best_readings(taggings, wanted.alternatives):
+        kept = tuple(wanted.kept(mentions))
+        found[kept] = found.get(kept, 0.0) + probability
+    return sorted(found.items(), key=lambda item: -item[1]) if wanted.labels else [*found.items()]
 
 
 def _rebuilt(document: Document, found: Sequence[tuple[Sequence[Mention], ...]]) -> Document:
@@ -797,16 +650,6 @@ def _rebuilt(document: Document, found: Sequence[tuple[Sequence[Mention], ...]])
         return document
     mentions, candidates = zip(*found, strict=True)
     return document.with_mentions(mentions, candidates)
-
-
-def check_options(*, batch_size: int | None, min_score: float, bias: float) -> None:
-    """Raise `InputError` if an option of `Tagger.predict` is out of range."""
-    _check_whole("batch_size", batch_size, least=1)
-    if not isinstance(min_score, Real) or not 0 <= min_score <= 1:
-        raise InputError(f"min_score must be between 0 and 1, got {min_score!r}")
-    number = isinstance(bias, Real) and not isinstance(bias, bool)
-    if not number or not -MOST_BIAS <= bias <= MOST_BIAS:
-        raise InputError(f"bias must be between {-MOST_BIAS} and {MOST_BIAS}, got {bias!r}")
 
 
 def _check_items(items: object) -> None:

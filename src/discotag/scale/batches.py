@@ -11,7 +11,7 @@ import numpy as np
 
 from discotag.corpora.tables.parquet import import_arrow
 from discotag.errors import InputError
-from discotag.prediction.tagger import check_options
+from discotag.prediction.wanted import Wanted
 from discotag.scale.schema import MENTIONS, SPARK_MENTIONS, mention_values, mentions_type
 from discotag.words import Splitter
 
@@ -33,10 +33,9 @@ class TagBatches:
             default, the bundled model.
         runtime: As in `discotag.load`.
         device: As in `discotag.load`.
-        min_score: As in `Tagger.predict`.
-        bias: As in `Tagger.predict`.
-        batch_size: As in `Tagger.predict`.
         splitter: Splits texts into sentences and words.
+        options: Fields of `discotag.prediction.Wanted`, such as `min_score`. There are no
+            candidates.
 
     Raises:
         InputError: If an argument is out of range.
@@ -56,20 +55,13 @@ class TagBatches:
         model: str | Path | None = None,
         runtime: str | None = None,
         device: str | None = None,
-        min_score: float = 0.0,
-        bias: float = 0.0,
-        batch_size: int | None = None,
         splitter: Splitter | None = None,
+        **options: Any,
     ) -> None:
-        check_options(batch_size=batch_size, min_score=min_score, bias=bias)
         self.text_column = text_column
         self.mentions_column = mentions_column
         self._model = (None if model is None else str(model), runtime, device, splitter)
-        self._options: dict[str, Any] = {
-            "batch_size": batch_size,
-            "min_score": min_score,
-            "bias": bias,
-        }
+        self._wanted = Wanted(**{**options, "candidates": False})
 
     def __call__(self, batch: Any) -> Any:
         """Return a batch with a column of mentions added.
@@ -142,7 +134,7 @@ class TagBatches:
     def _found(self, texts: Iterable[Any]) -> list[list[dict[str, Any]]]:
         tagger = _loaded(*self._model)
         given = (each.item() if isinstance(each, np.generic) else each for each in texts)
-        found = tagger.predict(given, candidates=False, **self._options)
+        found = tagger.predict(given, self._wanted)
         return [mention_values(each.mentions) for each in found]
 
     def _column(self, texts: Iterable[Any]) -> Any:

@@ -26,6 +26,7 @@ from discotag.corpora.tables.parquet import import_arrow
 from discotag.corpora.tables.table import TableOptions
 from discotag.errors import DiscotagError, InputError
 from discotag.model.files import BUNDLED_NAME
+from discotag.prediction.wanted import Wanted
 from discotag.scale.parts import (
     ERRORS,
     FORMATS,
@@ -146,10 +147,7 @@ def run_job(
     model: str | Path | None = None,
     runtime: str | None = None,
     device: str | None = None,
-    min_score: float = 0.0,
-    bias: float = 0.0,
-    candidates: bool | None = None,
-    batch_size: int | None = None,
+    wanted: Wanted | None = None,
     splitter: Splitter | None = None,
     kind: Kind | None = None,
     text_column: str | None = None,
@@ -160,6 +158,7 @@ def run_job(
     block_bytes: int | None = None,
     progress: bool = False,
     tell: Tell = lambda line: None,
+    **options: Any,
 ) -> Manifest:
     """Tag files of any size into a folder of parts.
 
@@ -180,10 +179,7 @@ def run_job(
             by default, the bundled model.
         runtime: As in `discotag.load`.
         device: `cpu` or `cuda`; by default, `cuda` for PyTorch models if there are GPUs.
-        min_score: As in `Tagger.predict`.
-        bias: As in `Tagger.predict`.
-        candidates: Whether to add candidates to review; by default, if the model has a guarantee.
-        batch_size: As in `Tagger.predict`.
+        wanted: What is wanted of the model.
         splitter: Splits texts into sentences and words.
         kind: What the input is, `parquet` or `jsonl`; by default this is found from the files.
         text_column: The column of Parquet with the texts; by default, the only one that can be it.
@@ -195,6 +191,7 @@ def run_job(
         block_bytes: The bytes of text in a block; by default, by the size of the input.
         progress: Show a progress bar on standard error, if it is a terminal.
         tell: Called with lines that say what was found out.
+        options: Fields of `Wanted`, such as `min_score`, instead of those of `wanted`.
 
     Returns:
         What was written.
@@ -233,10 +230,7 @@ def run_job(
             model=None if model is None else str(model),
             runtime=runtime,
             device=device,
-            min_score=min_score,
-            bias=bias,
-            candidates=candidates,
-            batch_size=batch_size,
+            wanted=Wanted.made(wanted, options),
             splitter=splitter or Splitter(),
             skip_bad=skip_bad,
             block_bytes=block_bytes,
@@ -356,10 +350,7 @@ class _Job:
         model: str | None,
         runtime: str | None,
         device: str | None,
-        min_score: float,
-        bias: float,
-        candidates: bool | None,
-        batch_size: int | None,
+        wanted: Wanted,
         splitter: Splitter,
         skip_bad: bool,
         block_bytes: int | None,
@@ -368,16 +359,16 @@ class _Job:
         from discotag.model.files import digest, find_model, read_config
         from discotag.model.guarantee import usable
         from discotag.prediction.loading import choose_runtime
-        from discotag.prediction.tagger import check_options
 
-        check_options(batch_size=batch_size, min_score=min_score, bias=bias)
         form = _checked_format(format, sources[0].kind)
         place = find_model(model)
         chosen = choose_runtime(place, runtime, device).runtime
-        guarantee = read_config(place)[1].guarantee
-        wanted = guarantee is not None if candidates is None else candidates
-        if wanted:
-            usable(guarantee, chosen, bias)
+        config = read_config(place)[1]
+        wanted.check_labels(config.scheme.labels)
+        if wanted.candidates is None:
+            wanted = replace(wanted, candidates=config.guarantee is not None)
+        if wanted.candidates is True:
+            usable(config.guarantee, chosen, wanted.bias)
         work = Work(
             out=folder.address,
             format=form,
@@ -388,10 +379,7 @@ class _Job:
             runtime=chosen,
             device=_checked_device(device, chosen, engine),
             splitter=splitter,
-            min_score=min_score,
-            bias=bias,
-            candidates=wanted,
-            batch_size=batch_size,
+            wanted=wanted,
             skip_bad=skip_bad,
         )
         columns, extents = _examined(sources, options, tell)
@@ -404,10 +392,7 @@ class _Job:
             "runtime": work.runtime,
             "device": work.device,
             "--format": form,
-            "--min-score": min_score,
-            "--bias": bias,
-            "--candidates": wanted,
-            "--batch-size": batch_size,
+            **wanted.record(),
             "--sentences": splitter.sentences,
             "--words": splitter.words,
             "--text-column": text,

@@ -17,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Final
 from discotag.counts import counted
 from discotag.errors import DiscotagError, one_line
 from discotag.mentions import Document
+from discotag.prediction.wanted import MENTIONS_ONLY, Wanted
 from discotag.scale.parts import (
     Format,
     LinesWriter,
@@ -63,10 +64,7 @@ class Work:
         runtime: As in `discotag.load`.
         device: `cpu` or `cuda`.
         splitter: Splits texts into sentences and words.
-        min_score: As in `Tagger.predict`.
-        bias: As in `Tagger.predict`.
-        candidates: Whether there are candidates to review.
-        batch_size: As in `Tagger.predict`.
+        wanted: What is wanted of the model; `candidates` is True or False.
         skip_bad: Whether to leave out what cannot be read.
         job: The id of the job. Receipts of other jobs in the same folder do not count.
     """
@@ -80,10 +78,7 @@ class Work:
     runtime: str
     device: str
     splitter: Splitter
-    min_score: float = 0.0
-    bias: float = 0.0
-    candidates: bool = False
-    batch_size: int | None = None
+    wanted: Wanted = MENTIONS_ONLY
     skip_bad: bool = False
     job: str = ""
 
@@ -198,14 +193,7 @@ class Worker:
                     waiting.append(portion)
                     yield from portion.documents
 
-        work = self._work
-        found = tagger.predict(
-            documents(),
-            batch_size=work.batch_size,
-            min_score=work.min_score,
-            bias=work.bias,
-            candidates=work.candidates,
-        )
+        found = tagger.predict(documents(), self._work.wanted)
 
         def portions() -> Iterator[Portion]:
             for first in found:
@@ -218,7 +206,7 @@ class Worker:
     def _writer(self, stream: IO[bytes], reading: BlockReading) -> LinesWriter | ParquetWriter:
         if self._work.format == "jsonl":
             return LinesWriter(stream)
-        return ParquetWriter(stream, reading.schema, candidates=self._work.candidates)
+        return ParquetWriter(stream, reading.schema, candidates=bool(self._work.wanted.candidates))
 
     def _loaded(self) -> Tagger:
         """Return the tagger, which is loaded once.

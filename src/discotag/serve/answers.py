@@ -63,29 +63,26 @@ def make_documents(request: PredictRequest, splitter: Splitter, limits: Limits) 
     return documents
 
 
-def fill(
-    documents: Sequence[Document], found: Sequence[Sequence[Any]], request: PredictRequest
-) -> list[Document]:
-    """Return documents with the mentions that an engine found, except those of a low score.
-
-    If candidates are wanted, those of a low score are among them.
-    """
+def fill(documents: Sequence[Document], found: Sequence[Sequence[Any]]) -> list[Document]:
+    """Return documents with the mentions and candidates that an engine found."""
     sentences = iter(found)
-    return [
-        document.with_mentions(
-            *zip(*[_filled(next(sentences), request) for _ in document.sentences], strict=True)
+    filled = []
+    for document in documents:
+        own = [next(sentences) for _ in document.sentences]
+        filled.append(
+            document.with_mentions(
+                [_mentions(mentions) for mentions, _, _ in own],
+                [_mentions(candidates) for _, candidates, _ in own],
+            )
         )
-        if document.sentences
-        else document
-        for document in documents
-    ]
+    return filled
 
 
 def write_answer(
     request: PredictRequest,
     model: ServedModel,
     documents: Sequence[Document],
-    alternatives: Sequence[Any] | None,
+    alternatives: Sequence[Any],
 ) -> bytes:
     """Return the answer to a request as JSON.
 
@@ -93,16 +90,16 @@ def write_answer(
         request: The request.
         model: The model that was used.
         documents: The documents, with mentions.
-        alternatives: For each sentence, what an engine found, if it was asked for.
+        alternatives: For each sentence, what an engine found.
     """
     scheme = model.scheme
-    readings = iter(alternatives or ())
+    readings = iter(alternatives)
     plain = []
     for document in documents:
         data = document.to_dict()
         if request.candidates:
             data.setdefault("candidates", [])
-        if alternatives is not None:
+        if request.alternatives:
             data["alternatives"] = list(_alternatives(document, readings))
         if request.tags:
             data["tags"] = [_tags(scheme, each) for each in document.sentences]
@@ -113,16 +110,6 @@ def write_answer(
     if request.draw:
         answer["labels"] = scheme.labels
     return json.dumps(answer, ensure_ascii=False).encode()
-
-
-def _filled(found: Sequence[Any], request: PredictRequest) -> tuple[list[Mention], list[Mention]]:
-    """Return the mentions and candidates of a sentence."""
-    mentions, candidates, _ = found
-    every = _mentions(mentions)
-    kept = [each for each in every if (each.score or 0) >= request.min_score]
-    if not request.candidates:
-        return kept, []
-    return kept, [each for each in every if each not in kept] + _mentions(candidates)
 
 
 def _mentions(found: Sequence[Plain]) -> list[Mention]:

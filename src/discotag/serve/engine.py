@@ -5,11 +5,10 @@ its input does, so that it does not outlive the service. A message is its length
 followed by JSON:
 
 - first `{"models": [[name, folder, runtime, device], ...]}`; answered by `{}` when all are loaded;
-- then `{"task": [model, bias, alternatives, candidates], "sentences": [[word, ...], ...]}`,
+- then `{"model": name, "wanted": {...}, "sentences": [[word, ...], ...]}` with fields of `Wanted`,
   answered by `{"found": [...]}` with an item for each sentence, `[mentions, candidates, readings]`.
-  Mentions and candidates are `[[label, fragments, score], ...]`; there are no candidates if they
-  are not wanted. If alternatives, their number, is not 0, readings are `[[probability, [[label,
-  fragments, null], ...]], ...]`, else null.
+  Mentions and candidates are `[[label, fragments, score], ...]`, and readings `[[probability,
+  [[label, fragments, null], ...]], ...]`.
 
 What cannot be done is answered by `{"error": message}`.
 """
@@ -26,7 +25,8 @@ from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from discotag.errors import one_line
-from discotag.mentions import Document, Mention, Sentence
+from discotag.mentions import Mention, Sentence
+from discotag.prediction.wanted import Wanted
 
 if TYPE_CHECKING:
     from discotag.prediction.tagger import Tagger
@@ -78,25 +78,16 @@ def _answer(message: dict[str, Any], taggers: dict[str, Tagger]) -> dict[str, An
     if "models" in message:
         taggers.update(_load(message["models"]))
         return {}
-    model, bias, alternatives, candidates = message["task"]
     sentences = [Sentence.unchecked(tuple(words), None, None, 0) for words in message["sentences"]]
-    if alternatives:
-        analysed = taggers[model].analyse(sentences, bias=bias, alternatives=alternatives)
-        found = [each.sentence for each in analysed]
-        readings: list[Any] = [
-            [(one.probability, _plain(one.sentence.mentions)) for one in each.alternatives]
-            for each in analysed
-        ]
-    if candidates or not alternatives:
-        documents = [Document.unchecked((each,), None) for each in sentences]
-        tagged = taggers[model].tag_batch(documents, bias=bias, candidates=candidates)
-        found = [each.sentences[0] for each in tagged]
-    if not alternatives:
-        readings = [None] * len(found)
+    analysed = taggers[message["model"]].analyse(sentences, Wanted(**message["wanted"]))
     return {
         "found": [
-            (_plain(each.mentions), _plain(each.candidates), own)
-            for each, own in zip(found, readings, strict=True)
+            (
+                _plain(each.sentence.mentions),
+                _plain(each.sentence.candidates),
+                [(one.probability, _plain(one.sentence.mentions)) for one in each.alternatives],
+            )
+            for each in analysed
         ]
     }
 

@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ import discotag
 from discotag.errors import DiscotagError
 from discotag.model.onnx_session import count_cores
 from discotag.serve.engine import LENGTH, packed
+from discotag.serve.jobs import Task
 
 COMMAND: Final = "from discotag.serve.engine import main; main()"
 
@@ -116,14 +117,16 @@ class Engine:
             ) from None
         self._watching = asyncio.create_task(_watch(self._process, on_exit))
 
-    async def tag(self, task: Sequence[Any], sentences: Sequence[Sequence[str]]) -> list[Any]:
+    async def tag(self, task: Task, sentences: Sequence[Sequence[str]]) -> list[Any]:
         """Return what is found in sentences; see `discotag.serve.engine`.
 
         Raises:
             EngineDied: The process ended, or did not answer in time.
             BatchFailed: The sentences cannot be tagged.
         """
-        answer = await self._ask({"task": task, "sentences": sentences}, BATCH_SECONDS)
+        wanted = asdict(task.wanted)
+        message = {"model": task.model, "wanted": wanted, "sentences": sentences}
+        answer = await self._ask(message, BATCH_SECONDS)
         found: list[Any] = answer["found"]
         return found
 

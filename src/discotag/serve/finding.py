@@ -11,6 +11,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 from discotag.errors import InputError, one_line
 from discotag.mentions import Document
 from discotag.model.guarantee import usable
+from discotag.prediction.wanted import Wanted
 from discotag.serve.answers import check_size, fill, make_documents
 from discotag.serve.batching import Scheduler
 from discotag.serve.errors import ServiceError
@@ -47,18 +48,22 @@ class Service:
     splitter: Splitter = field(default_factory=Splitter)
 
     async def find(
-        self, request: PredictRequest, model: ServedModel, *, alternatives: int = 0
-    ) -> tuple[list[Document], list[Any] | None]:
-        """Return documents with mentions, and the alternatives of each sentence if wanted.
+        self, request: PredictRequest, model: ServedModel, wanted: Wanted
+    ) -> tuple[list[Document], list[Any]]:
+        """Return documents with mentions, and the alternatives of each sentence.
 
         Raises:
-            ServiceError: There is too much to tag, it takes too long, or the model has no
-                candidates.
+            ServiceError: There is too much to tag, it takes too long, or the model does not have
+                what is wanted.
         """
         limits = self.policy.limits
-        if request.candidates:
+        try:
+            wanted.check_labels(model.scheme.labels)
+        except InputError as error:
+            raise ServiceError(422, "unknown_label", one_line(error)) from None
+        if wanted.candidates:
             try:
-                usable(model.config.guarantee, model.runtime, request.bias)
+                usable(model.config.guarantee, model.runtime, wanted.bias)
             except InputError as error:
                 raise ServiceError(422, "no_candidates", one_line(error)) from None
         try:
@@ -66,15 +71,13 @@ class Service:
                 size = check_size(request, limits)
                 documents = await aside(size, make_documents, request, self.splitter, limits)
                 words = [each.words for document in documents for each in document.sentences]
-                task = Task(model.name, request.bias, alternatives, request.candidates)
-                found = await self.scheduler.tag(task, words)
+                found = await self.scheduler.tag(Task(model.name, wanted), words)
         except TimeoutError:
             raise ServiceError(
                 504, "too_late", f"the texts were not tagged within {limits.seconds:g} s"
             ) from None
-        readings = [each for _, _, each in found] if alternatives else None
         self.metrics.count_words(sum(map(len, words)))
-        filled = await aside(size, fill, documents, found, request)
+        filled = await aside(size, fill, documents, found)
         labels = Counter(
             mention.label
             for document in filled
@@ -83,7 +86,7 @@ class Service:
         )
         for label, number in labels.items():
             self.metrics.count_mentions(model.name, label, number)
-        return filled, readings
+        return filled, [readings for _, _, readings in found]
 
 
 async def aside(size: int, function: Callable[P, R], *given: P.args, **named: P.kwargs) -> R:

@@ -8,21 +8,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from discotag.prediction.wanted import MENTIONS_ONLY, Wanted
+
 
 class Task(NamedTuple):
     """What to do with sentences; those with the same task share batches.
 
     Attributes:
         model: The name of the model.
-        bias: As in `Tagger.predict`.
-        alternatives: The most readings of a sentence to find besides its mentions; 0: none.
-        candidates: Whether to find candidates to review, too.
+        wanted: What is wanted of it.
     """
 
     model: str
-    bias: float = 0.0
-    alternatives: int = 0
-    candidates: bool = False
+    wanted: Wanted = MENTIONS_ONLY
 
 
 class Slice(NamedTuple):

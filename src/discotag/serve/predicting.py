@@ -6,6 +6,7 @@ import asyncio
 import gc
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any, Final
 
 from fastapi import FastAPI, Request
@@ -126,7 +127,7 @@ def _add_data(app: FastAPI, service: Service) -> None:
         given = await aside(len(body), parsed, PredictRequest, kind, body)
         model = chosen(service.models, given.model)
         async with until_gone(request.receive):
-            documents, readings = await service.find(given, model, alternatives=given.alternatives)
+            documents, readings = await service.find(given, model, given.wanted)
         content = await aside(len(body), write_answer, given, model, documents, readings)
         return Response(content, media_type="application/json")
 
@@ -150,7 +151,7 @@ def _add_data(app: FastAPI, service: Service) -> None:
         given = await aside(len(body), parsed, ExportRequest, kind, body)
         model = chosen(service.models, given.model)
         async with until_gone(request.receive):
-            documents, _ = await service.find(given, model)
+            documents, _ = await service.find(given, model, replace(given.wanted, alternatives=0))
             try:
                 file = await asyncio.to_thread(
                     write_download, numbered(documents), given.format, candidates=given.candidates

@@ -17,12 +17,16 @@ from pydantic import (
 
 from discotag.corpora import FORMATS
 from discotag.corpora.tables import TABLES
-from discotag.model.config import MOST_BIAS
+from discotag.described import UNBOUNDED, describe
+from discotag.prediction.wanted import Wanted
 from discotag.serve.errors import ServiceError, shown
 from discotag.serve.protection import invalid
 
 INPUTS: Final = ("text", "texts", "words", "sentences")
 """The fields with input, of which a request has exactly one."""
+
+WANTED: Final = ("labels", "min_score", "bias", "alternatives", "candidates")
+"""The fields that are options of `Wanted`; the size of batches is up to the service."""
 
 MOST_ALTERNATIVES: Final = 10
 """The most alternatives of a sentence; finding k of them takes k times the memory."""
@@ -41,6 +45,21 @@ R = TypeVar("R", bound="PredictRequest")
 
 Strings = Annotated[list[str], FailFast()]
 """A list of which only the first error is reported: millions of them would take minutes."""
+
+
+def _field(name: str, *default: Any, **more: Any) -> Any:
+    """Return the field for an option of `Wanted`.
+
+    Args:
+        name: The name of the option.
+        default: Another default than that of the option.
+        more: Other arguments of pydantic's `Field`.
+    """
+    option = describe(Wanted)[name]
+    bounds = {"ge": option.least, "le": option.most}
+    finite = {key: value for key, value in bounds.items() if abs(value) != UNBOUNDED}
+    given = default or (getattr(Wanted(), name),)
+    return Field(*given, description=option.help, **(finite | more))
 
 
 class PredictRequest(BaseModel):
@@ -64,27 +83,11 @@ class PredictRequest(BaseModel):
         [], description="The words of several sentences; the answer has a document for each."
     )
     model: str | None = Field(None, description="The name of a model; by default, the first one.")
-    min_score: float = Field(
-        0.0, ge=0, le=1, description="Leave out mentions of a lower probability."
-    )
-    bias: float = Field(
-        0.0,
-        ge=-MOST_BIAS,
-        le=MOST_BIAS,
-        description="What is added to the log-odds of each mention: above 0 finds more mentions "
-        "and makes more mistakes, below 0 finds fewer; 0 is the model's own setting.",
-    )
-    alternatives: int = Field(
-        0,
-        ge=0,
-        le=MOST_ALTERNATIVES,
-        description="Also return the most probable readings of each sentence, up to this many.",
-    )
-    candidates: bool = Field(
-        False,
-        description="Also return candidates to review, so that few mentions are missed, as the "
-        "guarantee of the model says.",
-    )
+    labels: Strings = _field("labels", [])
+    min_score: float = _field("min_score")
+    bias: float = _field("bias")
+    alternatives: int = _field("alternatives", le=MOST_ALTERNATIVES)
+    candidates: bool = _field("candidates", False)
     tags: bool = Field(False, description="Also return the tag of each word.")
     draw: bool = Field(False, description="Also return what the page draws.")
 
@@ -110,6 +113,11 @@ class PredictRequest(BaseModel):
             found = f"got {' and '.join(given)}" if given else "got none of them"
             raise ValueError(f"give exactly one of {', '.join(INPUTS)}; {found}")
         return self
+
+    @property
+    def wanted(self) -> Wanted:
+        """What is wanted of the model."""
+        return Wanted(**{name: getattr(self, name) for name in WANTED})
 
     @property
     def items(self) -> list[Any]:

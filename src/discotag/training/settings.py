@@ -7,12 +7,12 @@ settings file are their names.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final, get_args, get_origin, get_type_hints
+from typing import Any, Final
 
+from discotag.described import check_fields, describe, described, plain
 from discotag.errors import DiscotagError, InputError, one_line
 from discotag.model.config import LEAST_WINDOW, MOST_HIDDEN, MOST_WINDOW, ModelConfig
 from discotag.model.files import find_model, read_config
@@ -46,10 +46,6 @@ CONTINUED: Final = ("slots", "naming", "gap_mentions", "arc_weights", "mention_s
 LEARNING, SCHEME, DATA, TEACHERS = "Learning", "Scheme", "Data", "Learning from other models"
 """Groups of settings, as `discotag train --help` shows them."""
 
-UNBOUNDED: Final = float("inf")
-
-KINDS: Final = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
-
 
 class SettingsError(InputError):
     """A setting that does not exist, or a value that it cannot have."""
@@ -61,41 +57,6 @@ class Precision(StrEnum):
     AUTO = "auto"
     BF16 = "bf16"
     FLOAT32 = "float32"
-
-
-@dataclass(frozen=True)
-class Description:
-    """What is known about a setting besides its name, type and default.
-
-    Attributes:
-        help: What the setting does, as a sentence.
-        group: The heading that it is listed under; empty: the general one.
-        least, most: The bounds of a number.
-        choices: The values of a text; empty: any.
-        default_text: What the default means, in words; empty: the default itself.
-    """
-
-    help: str
-    group: str = ""
-    least: float = -UNBOUNDED
-    most: float = UNBOUNDED
-    choices: tuple[str, ...] = ()
-    default_text: str = ""
-
-
-def setting(default: Any, help: str, **more: Any) -> Any:
-    """Declare a field of `Settings`; the arguments after the default are those of `Description`.
-
-    Example:
-        >>> @dataclass(frozen=True)
-        ... class MoreSettings(Settings):
-        ...     patience: int = setting(3, "Epochs to wait for a better one.", least=1)
-        >>> MoreSettings(patience=0)
-        Traceback (most recent call last):
-        ...
-        discotag.training.settings.SettingsError: patience must be at least 1; got 0
-    """
-    return field(default=default, metadata={"description": Description(help, **more)})
 
 
 @dataclass(frozen=True)
@@ -116,26 +77,26 @@ class Settings:
         'semantic'
     """
 
-    encoder: str = setting(
+    encoder: str = described(
         "",
         "The pretrained encoder: a folder or a name on the hub.",
         default_text=DEFAULT_ENCODER,
     )
-    from_model: str = setting(
+    from_model: str = described(
         "",
         "A discotag model to continue from, instead of an encoder: a folder, a name on the hub, or "
         "'bundled' for the model that comes with discotag. Its encoder, scheme and linear layer "
         "are used.",
         default_text="none",
     )
-    objective: Objective = setting(  # noqa: RUF009
+    objective: Objective = described(  # noqa: RUF009
         Objective.NLL, "The loss on the gold mentions.", group=LEARNING
     )
-    num_train_epochs: int = setting(10, "The number of epochs.", group=LEARNING, least=1)
-    learning_rate: float = setting(
+    num_train_epochs: int = described(10, "The number of epochs.", group=LEARNING, least=1)
+    learning_rate: float = described(
         3e-5, "The peak learning rate of the encoder.", group=LEARNING, least=1e-9, most=1
     )
-    head_learning_rate: float = setting(
+    head_learning_rate: float = described(
         1e-3,
         "The peak learning rate of the layers on top of the encoder, which are not pretrained; "
         "with from_model, where they are, the default is learning_rate.",
@@ -143,70 +104,76 @@ class Settings:
         least=1e-9,
         most=1,
     )
-    warmup_ratio: float = setting(
+    warmup_ratio: float = described(
         0.1,
         "The share of steps in which the learning rate rises; then it falls along a cosine.",
         group=LEARNING,
         least=0,
         most=1,
     )
-    batch_size: int = setting(
+    batch_size: int = described(
         32, "Sentences per step, over all processes.", group=LEARNING, least=1
     )
-    dropout: float = setting(
+    dropout: float = described(
         0.3,
         "Dropout between the encoder and the linear layer.",
         group=LEARNING,
         least=0,
         most=0.99,
     )
-    weight_decay: float = setting(
+    weight_decay: float = described(
         0.01, "The weight decay of all parameters.", group=LEARNING, least=0, most=1
     )
-    max_grad_norm: float = setting(
+    max_grad_norm: float = described(
         1.0, "Gradients are clipped to this norm.", group=LEARNING, least=1e-6
     )
-    seed: int = setting(1, "The first seed.", group=LEARNING, least=0, most=2**31)
-    num_seeds: int = setting(
+    seed: int = described(1, "The first seed.", group=LEARNING, least=0, most=2**31)
+    num_seeds: int = described(
         1,
         "The number of trainings, with consecutive seeds; the best one is kept.",
         group=LEARNING,
         least=1,
         most=1000,
     )
-    precision: Precision = setting(  # noqa: RUF009
+    precision: Precision = described(  # noqa: RUF009
         Precision.AUTO,
         "The type of numbers to compute with; auto is bf16 on a GPU that supports it, otherwise "
         "float32.",
         group=LEARNING,
     )
-    checkpoint_every: int = setting(
+    checkpoint_every: int = described(
         1, "The number of epochs between checkpoints.", group=LEARNING, least=1
     )
-    report_to: tuple[str, ...] = setting(
+    report_to: tuple[str, ...] = described(
         (),
         "Another place to log to, such as wandb; may be repeated. TensorBoard is always logged to "
         "if it is installed.",
         group=LEARNING,
         default_text="none",
     )
-    slots: int = setting(3, "The number of component types, from 0 (plain BIO) to 4.", group=SCHEME)
-    naming: str = setting(
+    slots: int = described(
+        3, "The number of component types, from 0 (plain BIO) to 4.", group=SCHEME
+    )
+    naming: str = described(
         "",
         "What slot names mean.",
         group=SCHEME,
         choices=NAMINGS,
         default_text="structural for nll, semantic for the others",
     )
-    gap_mentions: bool = setting(True, "Allow continuous mentions in gaps of others.", group=SCHEME)
-    labels: tuple[str, ...] = setting(
+    gap_mentions: bool = described(
+        True, "Allow continuous mentions in gaps of others.", group=SCHEME
+    )
+    labels: tuple[str, ...] = described(
         (),
         "A label to learn; may be repeated. Mentions with other labels are left out.",
         group=SCHEME,
         default_text="all labels of the corpus",
     )
-    arc_weights: bool = setting(False, "Learn a weight for each arc of the grammar.", group=SCHEME)
-    mention_scorer: int = setting(
+    arc_weights: bool = described(
+        False, "Learn a weight for each arc of the grammar.", group=SCHEME
+    )
+    mention_scorer: int = described(
         384,
         "The size of the hidden layer of the mention scorer, which judges candidates for mentions "
         "one by one; 0: train without it.",
@@ -214,14 +181,14 @@ class Settings:
         least=0,
         most=MOST_HIDDEN,
     )
-    discontinuous_weight: float = setting(
+    discontinuous_weight: float = described(
         3.0,
         "The weight in the loss of sentences with discontinuous mentions; others have 1.",
         group=LEARNING,
         least=0,
         most=1000,
     )
-    adversarial: float = setting(
+    adversarial: float = described(
         0.18,
         "How far the embeddings of a sentence are moved towards a larger loss in a second pass of "
         "each step; 0: train without this pass, in half the time.",
@@ -229,7 +196,7 @@ class Settings:
         least=0,
         most=1000,
     )
-    epoch_tolerance: float = setting(
+    epoch_tolerance: float = described(
         1.0,
         "Keep the last epoch that is at most this many standard errors worse than the best one on "
         "the development data; 0: keep the best one.",
@@ -237,14 +204,14 @@ class Settings:
         least=0,
         most=1000,
     )
-    without_mentions: float = setting(
+    without_mentions: float = described(
         -1.0,
         "The number of sentences without mentions to train on, for each sentence that has some; "
         "negative: all of them.",
         group=DATA,
         default_text="all of them",
     )
-    augment: int = setting(
+    augment: int = described(
         0,
         "The number of new sentences for each sentence with a mention set, made by swapping "
         "components.",
@@ -252,7 +219,7 @@ class Settings:
         least=0,
         most=100,
     )
-    fold: float = setting(
+    fold: float = described(
         0.5,
         "The number of new sentences for each sentence that allows it, made by folding mentions "
         "into coordinations or unfolding coordinations; for corpora in English with discontinuous "
@@ -261,7 +228,7 @@ class Settings:
         least=0,
         most=100,
     )
-    separate: float = setting(
+    separate: float = described(
         1.0,
         "How many sentences with separate coordinations are added beside folding; 1: as many as "
         "keep the proportion of separate and shared coordinations in the corpus, 0: none. Without "
@@ -270,39 +237,34 @@ class Settings:
         least=0,
         most=100,
     )
-    lexicon: str = setting(
+    lexicon: str = described(
         "",
         "A file of body parts, for augmentation and the weakly supervised objectives.",
         group=DATA,
         default_text="body parts of WordNet",
     )
-    window: int = setting(
+    window: int = described(
         512,
         "The number of subwords that the encoder reads at a time.",
         group=DATA,
         least=LEAST_WINDOW,
         most=MOST_WINDOW,
     )
-    overlap: int = setting(
+    overlap: int = described(
         128,
         "The number of subwords that neighbouring windows share.",
         group=DATA,
         least=0,
         most=MOST_WINDOW // 2,
     )
-    teacher_weight: float = setting(
+    teacher_weight: float = described(
         0.5, "The share of the teachers in the loss.", group=TEACHERS, least=0, most=1
     )
 
     def __post_init__(self) -> None:
-        hints = get_type_hints(type(self))
-        for each in fields(self):
-            value = _coerced(each.name, getattr(self, each.name), hints[each.name])
-            object.__setattr__(self, each.name, value)
+        check_fields(self, SettingsError)
         if not self.naming:
             object.__setattr__(self, "naming", "semantic" if self.latent else "structural")
-        for name, description in describe(type(self)).items():
-            _check(name, getattr(self, name), description)
         if self.from_model and self.encoder:
             raise SettingsError(
                 f"from_model is {self.from_model!r}, which has an encoder; leave out encoder, "
@@ -336,17 +298,7 @@ class Settings:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all settings as plain data, as in a settings file."""
-        return {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
-
-
-def describe(kind: type[Settings] = Settings) -> dict[str, Description]:
-    """Return what is known about each setting, by name.
-
-    Example:
-        >>> describe()["learning_rate"].help
-        'The peak learning rate of the encoder.'
-    """
-    return {each.name: each.metadata["description"] for each in fields(kind)}
+        return {each.name: plain(getattr(self, each.name)) for each in fields(self)}
 
 
 def make_settings(
@@ -440,7 +392,7 @@ def _from_yaml(file: Path) -> dict[str, Any]:
         return {}
     if not isinstance(data, dict):
         raise SettingsError(f"{file}: must contain lines like 'num_train_epochs: 20'")
-    known = ["preset", *describe()]
+    known = ["preset", *describe(Settings)]
     unknown = [str(name) for name in data if name not in known]
     if unknown:
         raise SettingsError(
@@ -460,46 +412,3 @@ def _check_unique(file: Path, node: Any) -> None:
                 f"{file}:{line}: {name} is given twice, first in line {first[name]}"
             )
         first[name] = line
-
-
-def _coerced(name: str, value: object, kind: Any) -> object:
-    """Return a value as its type wants it; YAML reads 1e-5 as text and 1 as an int.
-
-    Raises:
-        SettingsError: The value has another type.
-    """
-    if get_origin(kind) is tuple:
-        if isinstance(value, str):
-            return (value,)
-        if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
-            return tuple(value)
-        raise SettingsError(f"{name} must be a list of {get_args(kind)[0].__name__}; got {value!r}")
-    if issubclass(kind, StrEnum):
-        if value in list(kind):
-            return kind(value)
-        raise SettingsError(f"{name} must be one of {', '.join(kind)}; got {value!r}")
-    if kind is float and isinstance(value, int | str) and not isinstance(value, bool):
-        with suppress(ValueError):
-            value = float(value)
-    if kind is str and isinstance(value, StrEnum):
-        value = value.value
-    if type(value) is not kind or value != value:
-        raise SettingsError(f"{name} must be {KINDS[kind]}; got {value!r}")
-    return value
-
-
-def _check(name: str, value: Any, description: Description) -> None:
-    """Raise `SettingsError` if a value is not one of the choices, or out of bounds."""
-    least, most, choices = description.least, description.most, description.choices
-    if choices and value not in choices:
-        raise SettingsError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
-    if isinstance(value, int | float) and not least <= value <= most:
-        bounds = f"at least {least}" if most == UNBOUNDED else f"from {least} to {most}"
-        raise SettingsError(f"{name} must be {bounds}; got {value}")
-
-
-def _plain(value: object) -> object:
-    """Return a value as YAML and JSON have it."""
-    if isinstance(value, StrEnum):
-        return value.value
-    return list(value) if isinstance(value, tuple) else value

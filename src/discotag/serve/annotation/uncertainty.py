@@ -38,7 +38,7 @@ def propose(tagger: Tagger, documents: Sequence[Document]) -> list[Proposed]:
     probability that the model gives to that.
     """
     sentences = [each for document in documents for each in document.sentences]
-    analysed = iter(tagger.analyse(sentences, candidates=True))
+    analysed = iter(tagger.analyse(sentences, compared=True, candidates=False))
     found = []
     for document in documents:
         mistakes = 0.0
@@ -47,7 +47,7 @@ def propose(tagger: Tagger, documents: Sequence[Document]) -> list[Proposed]:
             analysis = next(analysed)
             own = analysis.sentence.mentions
             # The scores that the annotator sees come last, so that they count.
-            chances = {**analysis.candidates, **{each: each.score or 0.0 for each in own}}
+            chances = {**analysis.compared, **{each: each.score or 0.0 for each in own}}
             shown = set(sentence.mentions or own)
             mistakes += sum(1 - chances.get(mention, 0.0) for mention in shown)
             mistakes += sum(chance for mention, chance in chances.items() if mention not in shown)
