@@ -1,11 +1,21 @@
 import dataclasses
+import json
 import pickle
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discotag import DiscotagError, Document, Mention, MentionError, Sentence, SentenceError
+from any_corpora import documents, documents_of_text
+from discotag import (
+    DiscotagError,
+    Document,
+    InputError,
+    Mention,
+    MentionError,
+    Sentence,
+    SentenceError,
+)
 from discotag.mentions import locate
 from discotag.words import Splitter
 
@@ -238,3 +248,59 @@ def test_candidates_are_kept_beside_mentions():
     assert sentence != Sentence(words, [pain])
     with pytest.raises(MentionError):
         Sentence(words, candidates=[Mention("ADR", [(2, 4)])])
+
+
+@given(documents(), st.dictionaries(st.sampled_from(["rating", "date", "id"]), st.integers()))
+def test_plain_data_and_back(given, extra):
+    for document in given:
+        document = dataclasses.replace(document, id="7", extra=extra)
+        check_back(document, extra)
+
+
+@given(documents_of_text())
+def test_plain_data_of_texts_and_back(given):
+    _, document = given
+    check_back(document, {})
+    check_back(Document(document.sentences), {})  # without the text of the document
+
+
+def check_back(document, extra):
+    data = json.loads(json.dumps(document.to_dict()))
+    again = Document.from_dict(data)
+    assert again == document
+    assert again.to_dict() == document.to_dict()
+    assert again.extra == {name: value for name, value in extra.items() if name != "id"}
+    assert [Mention.from_dict(each) for each in data["mentions"]] == list(document.mentions)
+
+
+def test_plain_data_keeps_scores_and_candidates():
+    words = ["pain", "in", "arms"]
+    pain, arms = Mention("ADR", [(0, 1)], score=0.9), Mention("ADR", [(2, 3)], score=0.1)
+    document = Document([Sentence(["Oh"]), Sentence(words, [pain], candidates=[arms])])
+    again = Document.from_dict(document.to_dict())
+    assert [each.score for each in (*again.mentions, *again.candidates)] == [0.9, 0.1]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (None, "not the data of a document"),
+        ([], "not the data of a document"),
+        ({"text": "a"}, "not the data of a document: KeyError.'sentences'"),
+        ({"sentences": [{"words": ["a"], "starts": [0, 2]}], "text": "a b"}, "not the data of a"),
+        ({"sentences": [{"words": ["a"], "starts": [1], "end": 1}], "text": "a"}, "not at"),
+        ({"sentences": [], "mentions": [{}]}, "not the data of a mention: KeyError.'label'"),
+        ({"sentences": [], "mentions": [{"label": "A", "fragments": 3}]}, "must be pairs"),
+        ({"sentences": [], "mentions": [{"label": "A", "fragments": [[0, 1]]}]}, "past the end"),
+        (
+            {
+                "sentences": [{"words": ["a"]}, {"words": ["b"]}],
+                "mentions": [{"label": "A", "fragments": [[0, 2]]}],
+            },
+            "past the end",
+        ),
+    ],
+)
+def test_other_data_is_refused(data, message):
+    with pytest.raises(InputError, match=message):
+        Document.from_dict(data)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import total_ordering
-from itertools import pairwise, repeat
+from itertools import chain, pairwise, repeat
 from operator import attrgetter, index
 from typing import Any, ClassVar, Final, TypeGuard
 
@@ -131,6 +131,26 @@ class Mention:
             data["spans"] = [list(span) for span in self.spans]
         data["fragments"] = [list(fragment) for fragment in self.fragments]
         return data if self.score is None else data | {"score": self.score}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Mention:
+        """Return the mention that `to_dict` gave as plain data.
+
+        Raises:
+            MentionError: The data is not that of a mention.
+
+        Example:
+            >>> Mention.from_dict({"label": "ADR", "fragments": [[0, 1]], "score": 0.5}).score
+            0.5
+        """
+        try:
+            label, fragments = data["label"], data["fragments"]
+            spans = data.get("spans")
+            places = None if spans is None else tuple((first, end) for first, end in spans)
+            text, score = data.get("text"), data.get("score")
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise MentionError(f"this is not the data of a mention: {error!r}") from None
+        return cls(label, fragments, text=text, score=score, spans=places)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mention):
@@ -263,6 +283,17 @@ class Sentence:
             data["start"] = self.start
         return data
 
+    @classmethod
+    def _from_dict(cls, data: Mapping[str, Any], text: str | None) -> Sentence:
+        """Return the sentence of words and places, in this text if it is known."""
+        words, start, starts = tuple(data["words"]), data.get("start", 0), data.get("starts")
+        if starts is None:
+            return cls(words, start=start)
+        places = [first - start for first in starts]
+        offsets = [(at, at + len(word)) for at, word in zip(places, words, strict=True)]
+        own = data["text"] if text is None else text[start : data["end"]]
+        return cls(words, text=own, offsets=tuple(offsets), start=start)
+
     def _spelt(self, mention: Mention) -> Mention:
         """Return a mention with its text, and its spans if the text of the sentence is known."""
         spans = None
@@ -368,6 +399,46 @@ class Document:
         data["sentences"] = [each._to_dict(self.text is not None) for each in self.sentences]
         extra = {key: value for key, value in self.extra.items() if key not in self.FIELDS}
         return data | extra
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Document:
+        """Return the document that `to_dict` gave as plain data.
+
+        `discotag.corpora.read` reads files of such data, which people may have written; it reports
+        what is wrong in them, and where.
+
+        Raises:
+            InputError: The data is not that of a document.
+
+        Example:
+            >>> document = Document([Sentence(["Sore", "toes"], [Mention("ADR", [(0, 2)])])])
+            >>> Document.from_dict(document.to_dict()) == document
+            True
+        """
+        try:
+            text, sentences = data.get("text"), data["sentences"]
+            extra = {key: value for key, value in data.items() if key not in cls.FIELDS}
+            plain = [Sentence._from_dict(each, text) for each in sentences]
+            found = [
+                [Mention.from_dict(each) for each in data.get(kind, ())]
+                for kind in ("mentions", "candidates")
+            ]
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise SentenceError(f"this is not the data of a document: {error!r}") from None
+        passed = 0
+        filled = []
+        for sentence in plain:
+            end = passed + len(sentence.words)
+            own = [[each for each in kind if passed <= each.start < end] for kind in found]
+            filled.append(
+                sentence.with_mentions(*[[each.shifted(-passed) for each in kind] for kind in own])
+            )
+            passed = end
+        for mention in chain(*found):
+            check_inside(mention, passed)
+        return cls(tuple(filled), text=text, id=data.get("id"), extra=extra)
 
     def with_mentions(
         self,
