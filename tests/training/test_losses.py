@@ -1,4 +1,6 @@
+import itertools
 from dataclasses import dataclass
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -6,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from discotag import Mention, Scheme, Sentence
+from discotag import Mention, Scheme, Sentence, TaggingLayer
 from discotag.described import described
 from discotag.model.config import ModelConfig
 from discotag.model.network import Network
@@ -342,3 +344,61 @@ def test_windows_that_are_encoded_apart_have_the_same_loss(encoder, monkeypatch)
     assert not widths
     together = [loss, *(each.grad for each in learner.parameters())]
     torch.testing.assert_close(together, found[0.0], rtol=1e-4, atol=1e-5)
+
+
+@dataclass(frozen=True)
+class DropSettings(Settings):
+    r_drop: float = described(0.0, "The weight of R-Drop.", group=LEARNING, least=0)
+
+
+def documented_term():
+    """Return the example of docs/training.md."""
+    text = (Path(__file__).parents[2] / "docs" / "training.md").read_text(encoding="utf-8")
+    code = next(
+        part for part in text.split("```python\n") if part.startswith("from discotag.training")
+    )
+    namespace = {}
+    exec(code.partition("```")[0], namespace)
+    return namespace["RDrop"], namespace["divergence"]
+
+
+def test_a_term_can_score_again(encoder):
+    kind, _ = documented_term()
+    settings = DropSettings(encoder=str(encoder), r_drop=2.0, dropout=0.4)
+    network = make_network(settings, settings.scheme(("ADR",)), 1)
+    term = kind.from_settings(settings, network, taught=False)
+    assert kind.from_settings(DropSettings(encoder=str(encoder)), network, taught=False) is None
+    learner = Learner(network, [term])
+    (batch,) = Loader(make_examples(network, SENTENCES[:4], settings), 1000, seed=1)
+    loss = learner.train()(**batch)["loss"]
+    assert loss > 0.01
+    loss.backward()
+    assert network.linear.weight.grad.abs().max() > 0
+    assert learner.eval()(**batch)["loss"].item() == pytest.approx(0, abs=1e-5)  # without dropout
+
+
+def test_the_documented_divergence_is_that_of_all_tag_sequences():
+    _, divergence = documented_term()
+    scheme = Scheme(("A",), 0)
+    layer = TaggingLayer(scheme)
+    generator = torch.Generator().manual_seed(0)
+    mask = torch.ones(1, 4, dtype=torch.bool)
+    network = SimpleNamespace(layer=layer)
+    one, other = (
+        Step(network, None, torch.randn(1, 4, len(scheme.tags), generator=generator), mask, {})
+        for _ in range(2)
+    )
+    sequences = [
+        each
+        for each in itertools.product(range(len(scheme.tags)), repeat=4)
+        if scheme.grammar.accepts([scheme.tags[tag] for tag in each])
+    ]
+
+    def logs(step):
+        totals = torch.stack(
+            [sum(step.scores[0, at, tag] for at, tag in enumerate(each)) for each in sequences]
+        )
+        return totals.log_softmax(0)
+
+    wanted = (logs(one).exp() * (logs(one) - logs(other))).sum()
+    assert divergence(one, other).item() == pytest.approx(wanted.item(), rel=1e-4)

@@ -126,7 +126,8 @@ class TaggingLayer(nn.Module):
     def marginals(self, scores: Tensor, mask: Tensor | None = None) -> Tensor:
         """Return the probability of each tag of each word, (batch, words, tags).
 
-        Words that are masked out have probabilities of 0.
+        Words that are masked out have probabilities of 0. They have no gradient: a loss that should
+        change the scores needs `log_partition` or the scores themselves.
         """
         mask = self._checked(scores, mask)
         found, total = backend.marginals(self.scheme.grammar, scores, mask, self.arc_weights)

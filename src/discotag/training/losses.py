@@ -14,7 +14,7 @@ To add a term, such as a second objective or a head that exists in training only
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -57,6 +57,7 @@ class Step:
         scores: The scores of tags, (batch, words, tags).
         mask: Whether there is a word, (batch, words).
         batch: The rest of what `Batches` gives.
+        encode: Computes vectors and scores.
     """
 
     network: Network
@@ -64,6 +65,15 @@ class Step:
     scores: Tensor
     mask: Tensor
     batch: Mapping[str, Any]
+    encode: Callable[[], tuple[Tensor, Tensor]] | None = None
+
+    def again(self) -> Step:
+        """Return the same step with vectors and scores that are computed again.
+
+        They differ by dropout, and cost as much time and memory as the first ones.
+        """
+        assert self.encode is not None
+        return Step(self.network, *self.encode(), self.mask, self.batch, self.encode)
 
     @cached_property
     def log_partition(self) -> Tensor:
@@ -367,13 +377,17 @@ class Learner(nn.Module):
         **batch: Any,
     ) -> dict[str, Tensor]:
         """Return the loss of a batch that `Batches` made, under the key the trainer looks for."""
-        hidden = encode_batch(self.network, batch)
-        # The gradient of `index_select` is one sum; that of indexing sorts the indices first.
-        places = windows * hidden.shape[1] + positions
-        vectors = hidden.flatten(0, 1).index_select(0, places.flatten()).view(*mask.shape, -1)
-        # Levelled scores change no difference of log-sums, and leave more digits for it.
-        scores = self.network.layer.levelled(self.network.score(vectors))
-        step = Step(self.network, vectors, scores, mask, batch)
+
+        def encode() -> tuple[Tensor, Tensor]:
+            hidden = encode_batch(self.network, batch)
+            # The gradient of `index_select` is one sum; that of indexing sorts the indices first.
+            places = windows * hidden.shape[1] + positions
+            vectors = hidden.flatten(0, 1).index_select(0, places.flatten()).view(*mask.shape, -1)
+            # Levelled scores change no difference of log-sums, and leave more digits for it.
+            return vectors, self.network.layer.levelled(self.network.score(vectors))
+
+        vectors, scores = encode()
+        step = Step(self.network, vectors, scores, mask, batch, encode)
         terms = [each for each in self.terms if each.in_second_pass or not self._second_pass]
         losses: Tensor = sum((term(step) for term in terms), scores.new_zeros(len(scores)))
         loss = losses.sum() / divisor
