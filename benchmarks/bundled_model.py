@@ -22,6 +22,7 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import chain
@@ -86,10 +87,18 @@ UNLABELLED = 2200
 """The number of made-up posts and of made-up reports that the teachers label, and twice the number
 of coordinations."""
 TEACHERS, STUDENTS = 4, 6
-TEACHER: list[str] = []
+TEACHER = ["--fold", "0"]
+"""The texts have augmented sentences already."""
 STUDENT = ["--learning-rate", "1e-4", "--num-train-epochs", "14", "--mention-scorer", "192"]
-STUDENT += ["--teacher-weight", "0.8"]
+STUDENT += ["--teacher-weight", "0.8", *TEACHER]
 """With a weight of 0.5 or a rate of 2e-4, students are as good within noise."""
+CONTINUED = ["--learning-rate", "1e-4", "--head-learning-rate", "5e-4", "--num-train-epochs", "6"]
+CONTINUED += ["--adversarial", "0", "--teacher-weight", "0", "--precision", "bf16", *TEACHER]
+"""The model before is the teacher, but of text without labels only: where there are labels, it is
+not asked, since it joins mentions that are separate."""
+CONTINUATIONS = 2
+REHEARSED = 1200
+"""The number of made-up posts that the model before labels, beside PsyTAR's training posts."""
 
 
 def write_texts(data: Path, out: Path) -> None:
@@ -120,6 +129,7 @@ def write_texts(data: Path, out: Path) -> None:
         made_up_coordinations(UNLABELLED // 2, seed=3, conditions=conditions),
     )
     write(unlabelled, out / "unlabelled.jsonl")
+    write(chain(posts, made_up_posts(REHEARSED, seed=1, share=0.5)), out / "rehearsed.jsonl")
 
 
 def train(data: Path, out: Path, *options: str) -> None:
@@ -144,22 +154,39 @@ def train_all(data: Path, small: Path, large: Path, out: Path, jobs: int) -> Non
     distil = ["--unlabelled", str(out / "unlabelled.jsonl")]
     for folder in teachers:
         distil += ["--teachers", str(folder / "model")]
+    train_each(data, teachers, ["--encoder", str(large), *TEACHER], jobs)
+    train_each(data, students, ["--encoder", str(small), *STUDENT, *distil], jobs)
+    copy_best(students, out / "final")
+
+
+def continue_model(data: Path, model: Path, out: Path, jobs: int) -> None:
+    """Train a model further, with itself as the teacher of what it should not forget.
+
+    The best of the trainings by development figures is copied.
+    """
+    folders = [out / f"continued-{seed}" for seed in range(1, CONTINUATIONS + 1)]
+    options = ["--from-model", str(model), "--teachers", str(model)]
+    options += ["--unlabelled", str(out / "rehearsed.jsonl"), *CONTINUED]
+    train_each(data, folders, options, jobs)
+    copy_best(folders, out / "final")
+
+
+def train_each(data: Path, folders: Sequence[Path], options: Sequence[str], jobs: int) -> None:
+    """Train one model for each folder, with different seeds."""
     with ThreadPoolExecutor(jobs) as pool:
-        for folders, encoder, options in (
-            (teachers, large, TEACHER),
-            (students, small, [*STUDENT, *distil]),
-        ):
-            waiting = [
-                pool.submit(
-                    train, data, folder, "--encoder", str(encoder), *options, "--seed", str(seed)
-                )
-                for seed, folder in enumerate(folders, 1)
-            ]
-            for folder, each in zip(folders, waiting, strict=True):
-                each.result()
-                print(folder.name, json.dumps(figures_of(folder)), flush=True)
-    best = max(students, key=lambda folder: merit(figures_of(folder)["dev"]))
-    shutil.copytree(best, out / "final", dirs_exist_ok=True)
+        waiting = [
+            pool.submit(train, data, folder, *options, "--seed", str(seed))
+            for seed, folder in enumerate(folders, 1)
+        ]
+        for folder, each in zip(folders, waiting, strict=True):
+            each.result()
+            print(folder.name, json.dumps(figures_of(folder)), flush=True)
+
+
+def copy_best(folders: Sequence[Path], target: Path) -> None:
+    """Copy the training with the best figures on development data."""
+    best = max(folders, key=lambda folder: merit(figures_of(folder)["dev"]))
+    shutil.copytree(best, target, dirs_exist_ok=True)
 
 
 def merit(figures: dict[str, float]) -> float:
@@ -245,15 +272,18 @@ def main() -> None:
     parser.add_argument("--small", type=Path, help="the encoder of the student")
     parser.add_argument("--large", type=Path, help="the encoder of the teachers")
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--continue", type=Path, dest="model", help="a model to train further")
     parser.add_argument("--jobs", type=int, default=1, help="trainings at a time")
     steps = ("texts", "train", "export", "all")
     parser.add_argument("--step", choices=steps, default="all")
     options = parser.parse_args()
     if options.step in ("texts", "all"):
         write_texts(options.data, options.out)
-    if options.step in ("train", "all"):
+    if options.step in ("train", "all") and options.model:
+        continue_model(options.data, options.model, options.out, options.jobs)
+    elif options.step in ("train", "all"):
         if options.small is None or options.large is None:
-            parser.error("training needs --small and --large")
+            parser.error("training needs --small and --large, or --continue")
         train_all(options.data, options.small, options.large, options.out, options.jobs)
     if options.step in ("export", "all"):
         export(options.data, options.out / "final" / "model", BUNDLED)
