@@ -5,9 +5,11 @@ by its rules for what a mention is (`benchmarks/held_out/DATASHEET.md`). Unlike 
 which fill in frames, no two of them follow the same pattern. They were written with a language
 model by writers who had not seen the held-out texts. `serious-*.txt` has reactions, most of them
 serious; `silent-*.txt` names conditions that no drug caused, with a reaction beside them in one
-line of six. `clinical-*.txt` has abbreviations, allergy lists, signs with plus and minus, denials,
-and notes and posts in capitals or without punctuation. `coordinations-*.txt` has reactions that are
-joined by a word or sign, most of them separate and the others sharing words.
+line of six (in one of three in `silent-d.txt`). `clinical-*.txt` has abbreviations, allergy lists,
+signs with plus and minus, denials, and notes and posts in capitals or without punctuation.
+`coordinations-*.txt` has reactions that are joined by a word or sign, separate ones and ones that
+share words; `coordinations-b.txt` and `coordinations-d.txt` have many that share words at the end
+or around the parts that differ.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from discotag.errors import InputError
 
 UNBOUNDED: Final = float("inf")
 
-KINDS: Final = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+TYPE_NAMES: Final = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def _coerced(name: str, value: object, hint: Any) -> object:
     if kind is str and isinstance(value, StrEnum):
         value = value.value
     if type(value) is not kind or value != value:
-        raise InputError(f"{name} must be {KINDS[kind]}; got {value!r}")
+        raise InputError(f"{name} must be {TYPE_NAMES[kind]}; got {value!r}")
     return value
 
 

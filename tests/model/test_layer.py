@@ -492,6 +492,21 @@ def test_autocast():
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("method", ["decode", "log_partition", "marginals"])
+@pytest.mark.parametrize("write", [torch.jit.trace, torch.export.export])
+def test_models_that_are_traced_or_exported_are_refused(method, write):
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = TaggingLayer(Scheme(labels=("A",)))
+
+        def forward(self, scores):
+            return getattr(self.layer, method)(scores)
+
+    with pytest.raises(DiscotagError, match="cannot be traced or exported"):
+        write(Model(), (torch.randn(2, 3, 9),))
+
+
 def test_compiled_models():
     layer = TaggingLayer(STRUCTURAL)
 

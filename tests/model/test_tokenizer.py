@@ -183,15 +183,15 @@ def test_batches():
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.lists(word, max_size=30), max_size=8), st.integers(1, 60))
-def test_portions_cover_a_batch_and_fit_the_budget(sentences, budget):
+def test_chunks_cover_a_batch_and_fit_the_budget(sentences, budget):
     encoded = tokenizer(window=16, overlap=4).encode(sentences)
     batch = encoded.batch(range(len(sentences)))
     seen_windows, seen_words = [], []
-    for portion in batch.portions(budget):
-        rows, words = portion.windows, portion.words
+    for chunk in batch.chunks(budget):
+        rows, words = chunk.windows, chunk.words
         here = batch.sizes[rows]
-        assert portion.width == here.max()
-        assert len(here) == 1 or len(here) * portion.width <= budget
+        assert chunk.width == here.max()
+        assert len(here) == 1 or len(here) * chunk.width <= budget
         inside = batch.word_windows[words]
         assert ((rows.start <= inside) & (inside < rows.stop)).all()
         seen_windows += range(rows.start, rows.stop)

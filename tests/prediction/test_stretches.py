@@ -39,7 +39,7 @@ def short_stretches():
     """Make stretches of a few words, so that short sentences have many."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stretches, "STRETCH", 12)
-        patch.setattr(stretches, "MARGIN", 10)
+        patch.setattr(stretches, "MARGIN", 40)
         yield
 
 
@@ -97,10 +97,8 @@ class Case:
         for start, end in pairwise(bounds):
             yield Encoded(self.scores[:, start:end], self.vectors[start:end])
 
-    def in_stretches(self, k, decode):
-        return result_of(
-            decode_in_stretches(self.decoder, self.parts(), len(self.vectors), k, decode)
-        )
+    def in_stretches(self, decode):
+        return result_of(decode_in_stretches(self.decoder, self.parts(), len(self.vectors), decode))
 
     def mentions(self, bias=0.0):
         """Return the mentions of the whole sentence, and those of its stretches; how many."""
@@ -111,7 +109,7 @@ class Case:
 
         given = Encoded(self.scores, self.vectors)
         (whole,) = result_of(decode(self.decoder, given, self.lengths))
-        parts = self.in_stretches(0 if self.decoder.chooses(bias) else 1, decode)
+        parts = self.in_stretches(decode)
         found = [mention.shifted(start) for start, mentions in parts for mention in mentions]
         return whole, found, len(parts)
 
@@ -119,7 +117,7 @@ class Case:
 def assert_same(found, wanted):
     assert found == wanted
     for one, other in zip(found, wanted, strict=True):
-        assert one.score == pytest.approx(other.score, abs=1e-5)
+        assert one.score == pytest.approx(other.score, abs=5e-5)
 
 
 cases = st.builds(
@@ -153,13 +151,12 @@ def test_alternatives_are_those_of_the_whole_sentence(case, k):
 
     (whole,) = result_of(decode(case.decoder, Encoded(case.scores, None), case.lengths))
     most = case.decoder.sequences(k)
-    joined = join_taggings(case.in_stretches(most, decode), most)
+    joined = join_taggings(case.in_stretches(decode), most)
     found, wanted = best_readings(joined, k), best_readings(whole, k)
-    assert [mentions for _, mentions in found] == [mentions for _, mentions in wanted]
-    for (one, _), (other, _) in zip(found, wanted, strict=True):
+    for (one, mentions), (other, others) in zip(found, wanted, strict=True):
+        # Less probable readings may have a mention across a cut.
+        assert mentions == others or max(one, other) < 1e-5
         assert one == pytest.approx(other, abs=1e-4)
-    for one, other in zip(joined, whole, strict=True):
-        assert one.value == pytest.approx(other.value, abs=1e-3)
 
 
 @pytest.mark.filterwarnings("ignore::discotag.prediction.decoding.TooManyMentions")
@@ -172,7 +169,7 @@ def test_weighed_readings_are_those_of_the_whole_sentence(case, k, bias):
         return (yield from decoder.answer(*encoded, lengths, Ask(bias, k=k, compared=True)))
 
     (whole,) = result_of(decode(case.decoder, Encoded(case.scores, case.vectors), case.lengths))
-    parts = case.in_stretches(0, decode)
+    parts = case.in_stretches(decode)
     joined = join_taggings([(start, each.taggings) for start, each in parts], k)
     assert len(joined) == len(whole.taggings)
     for one, other in zip(joined, whole.taggings, strict=True):
@@ -211,67 +208,35 @@ def test_stretches_of_tensors(scored):
     assert_same(found, wanted)
 
 
-def test_sentences_are_one_stretch_where_they_cannot_be_cut():
+def test_sentences_are_one_stretch_where_they_cannot_be_cut(monkeypatch):
     case = Case(SCHEMES[0], 3, 200, 0.0)
     case.places = np.arange(1, 200)
     tried = []
-    with pytest.MonkeyPatch.context() as patch:
-        certain = stretches._are_certain
+    find = stretches.find_cuts
 
-        def counted(decoder, scores, *given):
-            tried.append(len(scores))
-            return (yield from certain(decoder, scores, *given))
+    def counted(decoder, scores, first):
+        tried.append(scores.shape[1])
+        return (yield from find(decoder, scores, first))
 
-        patch.setattr(stretches, "_are_certain", counted)
-        whole, found, number = case.mentions()
+    monkeypatch.setattr(stretches, "find_cuts", counted)
+    whole, found, number = case.mentions()
     assert number == 1
     assert_same(found, whole)
     assert sum(tried) < 4 * 200  # a cut is looked for again only after twice as many words
 
 
-def test_sentences_are_not_cut_where_one_of_the_best_sequences_has_a_mention():
-    case = Case(Scheme(("A",), slots=0), 3, 60, 0.0)  # tags O, CB, CI
-    case.scores[:] = [0, -15, -2]
-    case.scores += np.random.default_rng(0).normal(size=case.scores.shape) / 10
-
-    def numbers(k):
-        def decode(decoder, encoded, lengths):
-            return (yield from decoder.taggings(encoded.scores, lengths, k))
-
-        (whole,) = result_of(decode(case.decoder, Encoded(case.scores, None), case.lengths))
-        parts = case.in_stretches(k, decode)
-        joined = join_taggings(parts, k)
-        assert [each.mentions for each in joined] == [each.mentions for each in whole]
-        longest = max(mention.end - mention.start for each in whole for mention in each.mentions)
-        return len(parts), longest
-
-    # The best sequences have no mention or one of a word; the next ones have two words.
-    assert numbers(30) == (5, 1)
-    assert numbers(100) == (1, 2)
-
-
-def test_a_cut_is_tested_again_if_the_one_before_it_is_not_made(monkeypatch):
-    case = Case(SCHEMES[0], 3, 200, 20.0)
-    certain, tests = stretches._are_certain, []
-
-    def fail_first(decoder, scores, starts, places, k):
-        good = yield from certain(decoder, scores, starts, places, k)
-        tests.append((starts.tolist(), places.tolist()))
-        if len(tests) == 1:
-            good[3] = False
-        return good
-
-    monkeypatch.setattr(stretches, "_are_certain", fail_first)
-    (cuts,) = [result_of(stretches.find_cuts(case.decoder, case.scores[0], 0, 1))]
-    (starts, places), (again, later) = tests[:2]
-    assert starts == [0, *places[:-1]]
-    assert (places[2], places[4]) in list(zip(again, later, strict=True))
-    assert places[3] not in cuts
-    assert places[4] in cuts
-    # Without time for another test, only what is certain is kept.
-    tests.clear()
-    monkeypatch.setattr(stretches, "ROUNDS", 1)
-    assert result_of(stretches.find_cuts(case.decoder, case.scores[0], 0, 1)).tolist() == places[:3]
+@pytest.mark.parametrize("scheme", SCHEMES, ids=str)
+def test_cuts_are_before_words_that_are_certain_in_the_whole_sentence(scheme):
+    case = Case(scheme, 5, 300, 14.0)
+    mask = np.ones(case.scores.shape[:2], dtype=bool)
+    table, _ = numpy_backend.marginals(scheme.grammar, case.scores, mask)
+    cuts = result_of(stretches.find_cuts(case.decoder, case.scores, 0))
+    uncertain = 1 - table[0, :, 0]
+    assert len(cuts) > 5
+    assert uncertain[cuts].max() <= 2e-6
+    for start in range(1, 300 - stretches.MARGIN, stretches.STRETCH):
+        here = range(start, min(start + stretches.STRETCH, 301 - stretches.MARGIN))
+        assert (uncertain[here] < 5e-7).any() <= (np.isin(here, cuts).sum() == 1)
 
 
 def test_scores_that_are_not_numbers():
@@ -284,7 +249,8 @@ def test_scores_that_are_not_numbers():
 @pytest.fixture(scope="module")
 def network_tagger(tmp_path_factory):
     network = tiny_network(tmp_path_factory.mktemp("tiny"), window=32, overlap=8)
-    network.linear.bias.data[0] = 6.0  # so that some words are certain
+    network.linear.weight.data *= 4.0
+    network.linear.bias.data[0] = 22.0  # so that some words are certain
     found = Tagger.from_network(network, "cpu")
     found.runtime.batch = 128
     return found
@@ -332,7 +298,7 @@ def test_the_tagger_decodes_long_sentences_in_stretches(network_tagger):
     for one, other in zip(again, readings, strict=True):
         for (first, *_), (second, *_) in zip(one, other, strict=True):
             assert first.sentence.mentions == second.sentence.mentions
-            assert first.probability == pytest.approx(second.probability, abs=1e-5)
+            assert first.probability == pytest.approx(second.probability, abs=5e-5)
 
 
 def test_the_bundled_model_on_a_long_sentence(monkeypatch):

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from discotag import Document, Mention, Scheme, Sentence
-from discotag.errors import DiscotagError
+from discotag.errors import DiscotagError, InputError
 from discotag.prediction import decoding
 from discotag.prediction.decoding import TooManyMentions
 from discotag.prediction.loading import load
@@ -162,6 +162,14 @@ def test_an_analysis_is_what_the_other_methods_find(tagger, semantic, bias):
     (plain,) = tagger.analyse([Sentence(("my", "arms", "hurt"))])
     assert (plain.alternatives, plain.compared, plain.marginals) == ((), {}, None)
     assert tagger.analyse([]) == []
+
+
+@pytest.mark.parametrize("ask", ["analyse", "marginals", "scores", "options", "tag_batch"])
+@pytest.mark.parametrize("given", ["text", ["text"], [("a", "b")], [None]])
+def test_what_is_no_sentence_or_document_is_named(tagger, ask, given):
+    kind = "Document" if ask == "tag_batch" else "Sentence"
+    with pytest.raises(InputError, match=f"item 1: a {kind} is expected, not "):
+        getattr(tagger, ask)(given)
 
 
 def test_marginals_add_up_to_one(tagger):

@@ -55,7 +55,7 @@ class Agreement:
     size: int
 
 
-def compare(
+def measure_agreement(
     reference: Tagger, exported: Tagger, runtime: str, path: Path, texts: Sequence[str]
 ) -> Agreement:
     """Compare what an export finds in texts with what PyTorch does."""

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from discotag.errors import DiscotagError, InputError
-from discotag.export.agreement import LARGEST_DIFFERENCE, SAMPLE, Agreement, compare
+from discotag.export.agreement import LARGEST_DIFFERENCE, SAMPLE, Agreement, measure_agreement
 from discotag.export.quantise import quantise
 from discotag.export.scorer import write_scorer
 from discotag.model.eight_bits import Numbers
@@ -107,7 +107,7 @@ def _export(
     reference = Tagger.from_network(network, "cpu")
     quantise(folder / ONNX, folder / ONNX_INT8, eight_bits, _samples(reference, texts))
     found = tuple(
-        compare(reference, load(folder, runtime=runtime), runtime, folder / name, texts)
+        measure_agreement(reference, load(folder, runtime=runtime), runtime, folder / name, texts)
         for runtime, name in (("onnx", ONNX), ("onnx-int8", ONNX_INT8))
     )
     if not found[0].score_difference <= LARGEST_DIFFERENCE:

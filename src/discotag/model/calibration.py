@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Final
 
 import numpy as np
@@ -96,14 +96,9 @@ class Calibration:
         Raises:
             TypeError: If the data is not that of a calibration.
         """
-        if not isinstance(data, Mapping):
-            raise TypeError(f"must be an object, got {data!r}")
-        kinds = {
-            name: _weights(name, data[name])
-            for name in ("continuous", "discontinuous")
-            if name in data
-        }
-        return cls(**{**data, **kinds})
+        values = _values(cls, data)
+        kinds = {name: _weights(name, each) for name, each in values.items() if name != "knot"}
+        return cls(**{**values, **kinds})
 
     def probability(self, chances: Numbers, odds: Numbers | None, discontinuous: Flags) -> Numbers:
         """Return the calibrated probability of mentions.
@@ -186,12 +181,18 @@ def _features(chances: Numbers, odds: Numbers | None, knot: float) -> Numbers:
 
 
 def _weights(name: str, data: object) -> Weights:
-    if not isinstance(data, Mapping):
-        raise TypeError(f"{name} must be an object, got {data!r}")
     try:
-        return Weights(**data)
+        return Weights(**_values(Weights, data))
     except TypeError as error:
         raise TypeError(f"{name}: {error}") from None
+
+
+def _values(kind: type, data: object) -> Mapping[str, Any]:
+    """Return plain data, if it has values for fields of a class alone."""
+    names = [each.name for each in fields(kind)]
+    if not isinstance(data, Mapping) or not set(data) <= set(names):
+        raise TypeError(f"must be an object with {', '.join(names)}, got {data!r}")
+    return data
 
 
 def _check_weight(name: str, value: object) -> None:

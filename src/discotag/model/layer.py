@@ -402,7 +402,14 @@ class TaggingLayer(nn.Module):
         Raises:
             ScoresError: If scores or mask have the wrong shape or type, or if `check` is set and
                 scores are NaN or inf.
+            DiscotagError: If a model with this layer is traced or exported.
         """
+        tracing = torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
+        if tracing or torch.compiler.is_exporting():
+            raise DiscotagError(
+                "a TaggingLayer cannot be traced or exported, because its results would become "
+                "constants: trace the model that gives the scores, and use the layer on its outputs"
+            )
         tags = len(self.scheme.tags)
         if not isinstance(scores, Tensor) or not isinstance(mask, Tensor | None):
             raise ScoresError("scores and mask must be tensors")

@@ -38,7 +38,7 @@ class TokenizerError(InputError):
     """Raised if a `tokenizer.json` cannot be used."""
 
 
-class Portion(NamedTuple):
+class Chunk(NamedTuple):
     """A part of a batch that the encoder reads at a time.
 
     Attributes:
@@ -80,7 +80,7 @@ class Batch:
         """The attention mask, (windows, subwords): 1 for subwords, 0 for padding."""
         return (np.arange(self.input_ids.shape[1]) < self.sizes[:, None]).astype(np.int64)
 
-    def portions(self, budget: int) -> Iterator[Portion]:
+    def chunks(self, budget: int) -> Iterator[Chunk]:
         """Yield parts of the batch, each with as many windows as fit a budget of subwords."""
         first, rows = 0, len(self.sizes)
         while first < rows:
@@ -91,7 +91,7 @@ class Batch:
                     break
                 last, width = last + 1, wider
             words = np.searchsorted(self.word_windows, (first, last)).tolist()
-            yield Portion(slice(first, last), width, slice(*words))
+            yield Chunk(slice(first, last), width, slice(*words))
             first = last
 
     def arguments(self) -> dict[str, npt.NDArray[Any]]:

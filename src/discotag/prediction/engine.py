@@ -20,6 +20,10 @@ from discotag.prediction.stretches import decode_in_stretches
 Numbers = npt.NDArray[Any]
 R = TypeVar("R")
 
+Join = Callable[[list[tuple[int, R]]], R]
+"""Returns the result for a sentence; takes the result for each of its stretches, after the word
+from which its words are counted."""
+
 LONG_PART: Final = 8
 """A sentence with more subwords than a batch may have, divided by this, is decoded in stretches."""
 
@@ -46,20 +50,6 @@ class Portion(Generic[R]):
         return self.documents[self.skipped :]
 
 
-@dataclass(frozen=True, slots=True)
-class Joining(Generic[R]):
-    """How long sentences are decoded in stretches.
-
-    Attributes:
-        k: As in `decode_in_stretches`.
-        join: Returns the result for a sentence; takes the result for each of its stretches, after
-            the word from which its words are counted.
-    """
-
-    k: int
-    join: Callable[[list[tuple[int, R]]], R]
-
-
 def results(
     tokenizer: WordTokenizer,
     runtime: Runtime,
@@ -69,7 +59,7 @@ def results(
     batch_size: int | None,
     *,
     batch: int | None = None,
-    joining: Joining[R] | None = None,
+    join: Join[R] | None = None,
 ) -> Iterator[Portion[R]]:
     """Yield portions in order, with the results of `work` on the scores of their sentences.
 
@@ -81,23 +71,23 @@ def results(
         work: Decodes a batch of sentences.
         batch_size: The most sentences of a batch.
         batch: The most subwords of a batch; by default, those of the runtime.
-        joining: How to decode long sentences in stretches; None: they are decoded whole.
+        join: Joins the results of the stretches of a long sentence; None: it is decoded whole.
     """
     batch = batch or runtime.batch
-    long = runtime.batch // LONG_PART if joining is not None else None
+    long = runtime.batch // LONG_PART if join is not None else None
     waiting: deque[Portion[R]] = deque()
 
-    def on_long(encoded: EncodedSentences, number: int, joining: Joining[R]) -> Work[list[R]]:
+    def on_long(encoded: EncodedSentences, number: int, join: Join[R]) -> Work[list[R]]:
         parts = map(runtime.encode, encoded.parts(number, batch))
         words = int(encoded.lengths[number])
-        found = yield from decode_in_stretches(decoder, parts, words, joining.k, work)
-        return [joining.join(found)]
+        found = yield from decode_in_stretches(decoder, parts, words, work)
+        return [join(found)]
 
     def on_batch(
         portion: Portion[R], first: int, encoded: EncodedSentences, numbers: Indices
     ) -> Work[None]:
-        if joining is not None and long is not None and encoded.totals[numbers[0]] > long:
-            found = yield from on_long(encoded, int(numbers[0]), joining)
+        if join is not None and long is not None and encoded.totals[numbers[0]] > long:
+            found = yield from on_long(encoded, int(numbers[0]), join)
         else:
             given = encoded.batch(numbers)
             found = yield from work(decoder, runtime.encode(given), given.lengths)

@@ -32,7 +32,7 @@ from discotag.model.onnx_session import (
     read_arc_weights,
     read_vector_size,
 )
-from discotag.model.tokenizer import Batch, Portion
+from discotag.model.tokenizer import Batch, Chunk
 
 if TYPE_CHECKING:
     from discotag.model.network import Network
@@ -158,21 +158,21 @@ class OnnxRuntime:
         vectors = None if self.scorer is None else np.empty((words, self.size), dtype=np.float32)
         mask = batch.attention_mask
 
-        def score(portion: Portion) -> None:
-            rows, width, words = portion.windows, portion.width, portion.words
+        def score(chunk: Chunk) -> None:
+            rows, width, words = chunk.windows, chunk.width, chunk.words
             scores, *more = self._run(batch.input_ids[rows, :width], mask[rows, :width])
             places = batch.word_windows[words] - rows.start, batch.word_positions[words]
             flat[words] = scores[places]
             if vectors is not None:
                 vectors[words] = more[0][places]
 
-        portions = list(batch.portions(self._share(int(batch.sizes.sum()))))
-        if self.threads == 1 or len(portions) == 1:
-            for portion in portions:
-                score(portion)
+        chunks = list(batch.chunks(self._share(int(batch.sizes.sum()))))
+        if self.threads == 1 or len(chunks) == 1:
+            for chunk in chunks:
+                score(chunk)
         else:
             with ThreadPoolExecutor(self.threads) as pool:
-                list(pool.map(score, portions))  # raises what one of them raised
+                list(pool.map(score, chunks))  # raises what one of them raised
         found[batch.mask] = flat
         return Encoded(found, vectors)
 
@@ -319,8 +319,8 @@ class TorchRuntime:
         sizes, windows, positions, places_there = parts[1:]
         attention_mask = torch.arange(input_ids.shape[1], device=self._device) < sizes[:, None]
         vectors = []
-        for portion in batch.portions(self.budget):
-            rows, width, words = portion.windows, portion.width, portion.words
+        for chunk in batch.chunks(self.budget):
+            rows, width, words = chunk.windows, chunk.width, chunk.words
             hidden = self.network.encode(
                 input_ids[rows, :width], attention_mask[rows, :width].long()
             )

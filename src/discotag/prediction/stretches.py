@@ -1,8 +1,7 @@
-"""Long sentences in stretches: parts that are decoded apart, with the results of the whole.
+"""Long sentences in stretches: parts that are decoded apart.
 
-A long sentence is encoded one part after another. It is cut between words where a mention crosses
-with a probability of at most `MOST_CROSSING`, whatever follows
-(`discotag.inference.crossings`). The stretches between cuts are decoded together, as if they were
+A long sentence is encoded one part after another, and cut before words that certainly have the tag
+O, which no mention crosses. The stretches between cuts are decoded together, as if they were
 sentences, and are then forgotten. So memory depends on the longest stretch, not on the sentence,
 and each step of decoding is for many stretches at once, not for a single word. A sentence that can
 be cut nowhere is one stretch.
@@ -11,7 +10,6 @@ be cut nowhere is one stretch.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from math import log
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -32,26 +30,18 @@ STRETCH: Final = 256
 and fewer of their places are certain enough."""
 
 MARGIN: Final = 64
-"""The number of words after a place that are looked at to find out whether it is certain. With the
-bundled model, the bound does not change after 32 words."""
+"""The number of words before and after those places that are looked at to find out how certain they
+are. With the bundled model, probabilities do not change after 32 words."""
 
-MOST_CROSSING: Final = 1e-6
-"""The highest probability of a mention across a cut. Scores have six decimal places."""
-
-LEAST_LEAD: Final = 1e-3
-"""By how much the k best tag sequences that do not cross a cut must be better than all others:
-smaller differences may be rounding."""
-
-ROUNDS: Final = 4
-"""The number of times that places are tested. A place that fails is left out, and the next one is
-tested again, with more words before it."""
+CERTAIN: Final = 1 - 1e-6
+"""The lowest probability of O before which a sentence is cut. Scores have six decimal places."""
 
 Decode = Callable[[Decoder, Encoded, Numbers], Work[list[R]]]
 """Returns a result for each sentence of a batch; takes the number of their words."""
 
 
 def decode_in_stretches(
-    decoder: Decoder, parts: Iterable[Encoded], words: int, k: int, decode: Decode[R]
+    decoder: Decoder, parts: Iterable[Encoded], words: int, decode: Decode[R]
 ) -> Work[list[tuple[int, R]]]:
     """Decode a long sentence.
 
@@ -59,8 +49,6 @@ def decode_in_stretches(
         decoder: The decoder.
         parts: What the runtime computes for the sentence, some words at a time.
         words: The number of words of the sentence.
-        k: How many of the best tag sequences must be those of the whole sentence; 0 if only
-            probabilities matter.
         decode: Decodes a batch of stretches.
 
     Returns:
@@ -77,7 +65,7 @@ def decode_in_stretches(
         if end < words and end - first < wanted:
             continue
         here = _joined(decoder, held)
-        cuts = yield from find_cuts(decoder, here.scores[0], first - base, k)
+        cuts = yield from find_cuts(decoder, here.scores, first - base)
         bounds = np.append(first - base, cuts)
         if end == words:
             bounds = np.append(bounds, end - base)
@@ -147,62 +135,32 @@ class _Stretches:
         return Encoded(scores, vectors)
 
 
-def find_cuts(decoder: Decoder, scores: Array, first: int, k: int) -> Work[Indices]:
-    """Find words before which a sentence can be cut, about one in `STRETCH`, in order.
+def find_cuts(decoder: Decoder, scores: Array, first: int) -> Work[Indices]:
+    """Find words before which a sentence can be cut, at most one in `STRETCH`, in order.
 
     Args:
         decoder: The decoder.
-        scores: (words, tags), those of the sentence so far; the first words may be left out.
+        scores: (1, words, tags), those of the sentence so far; the first words may be left out.
         first: The sentence is cut before this word, or it is the first one.
-        k: As in `decode_in_stretches`.
     """
-    last = len(scores) - MARGIN
-    waiting = decoder.backend.fetch(decoder.backend.guess_crossings(decoder.scheme.grammar, scores))
-    yield
-    (doubt,) = waiting.wait()
-    places = np.array(
-        [
-            start + int(np.argmin(doubt[start : min(start + STRETCH, last + 1)]))
-            for start in range(first + 1, last + 1, STRETCH)
-        ],
-        dtype=np.int64,
+    backend, length = decoder.backend, scores.shape[1]
+    starts = np.arange(first + 1, length - MARGIN + 1, STRETCH)
+    if not len(starts):
+        return starts
+    words = starts[:, None] + np.arange(-MARGIN, STRETCH + MARGIN)
+    taken = scores[0][backend.place(words.clip(0, length - 1), scores)]
+    table, _ = backend.marginals(
+        decoder.scheme.grammar,
+        backend.TOOLS.levelled(taken, double=True),
+        backend.place((first <= words) & (words < length), scores),
+        decoder.weights,
     )
-    # A place is certain if the sentence is cut at the place before it.
-    tested = np.full(len(places), -1)
-    for _ in range(ROUNDS):
-        before = np.append(first, places)[:-1]
-        new = np.flatnonzero(tested != before)
-        if not len(new):
-            return places
-        tested[new] = before[new]
-        kept = np.ones(len(places), dtype=bool)
-        kept[new] = yield from _are_certain(decoder, scores, before[new], places[new], k)
-        places, tested = places[kept], tested[kept]
-    before = np.append(first, places)[:-1]
-    return places[: np.argmax(np.append(tested != before, True))]
-
-
-def _are_certain(
-    decoder: Decoder, scores: Array, starts: Indices, places: Indices, k: int
-) -> Work[npt.NDArray[np.bool_]]:
-    """Find out for each place whether a sentence that begins at a start can be cut there."""
-    backend, jobs = decoder.backend, []
-    for numbers in buckets(places - starts, max(1, k) * scores.shape[1], 2 * STRETCH):
-        begins, ends = starts[numbers, None], places[numbers, None]
-        words = ends + np.arange(-int((ends - begins).max()), MARGIN)
-        taken = scores[backend.place(words.clip(0), scores)]
-        found = backend.crossings(
-            decoder.scheme.grammar,
-            taken,
-            backend.place(words >= begins, scores),
-            decoder.weights,
-            MARGIN,
-            k,
-        )
-        jobs.append((numbers, backend.fetch(*found)))
+    waiting = backend.fetch(table[:, MARGIN : MARGIN + STRETCH, 0])
     yield
-    certain = np.zeros(len(places), dtype=bool)
-    for numbers, fetched in jobs:
-        odds, lead = fetched.wait()
-        certain[numbers] = (odds <= log(MOST_CROSSING)) & (lead <= -LEAST_LEAD)
-    return certain
+    (outside,) = waiting.wait()
+    places = words[:, MARGIN : MARGIN + STRETCH]
+    outside = np.where(places <= length - MARGIN, outside, 0)
+    best = outside.argmax(1)
+    rows = np.arange(len(starts))
+    found: Indices = places[rows, best][outside[rows, best] >= CERTAIN]
+    return found

@@ -19,7 +19,7 @@ from discotag.model.config import ModelConfig
 from discotag.model.guarantee import Guarantee, usable
 from discotag.model.tokenizer import WordTokenizer
 from discotag.prediction.decoding import NOTHING, Ask, Decoder, Found, Tagging, best_readings
-from discotag.prediction.engine import Joining, Portion, join_found, results
+from discotag.prediction.engine import Portion, join_found, results
 from discotag.prediction.pipeline import Work, collection_paused
 from discotag.prediction.predictions import LeftOut, Predictions, Review
 from discotag.prediction.regions import Judged
@@ -221,6 +221,7 @@ class Tagger:
             options: Fields of `Wanted`, as in `predict`.
         """
         asked = self._asked(wanted, options)
+        _check_kind(documents, Document)
         portion = Portion[Found](list(documents))
         (done,) = self._tagged([portion], asked, LeftOut(), probabilities=probabilities)
         return done.documents
@@ -314,7 +315,7 @@ class Tagger:
         Raises:
             InputError: If an option is out of range.
         """
-        portion = Portion[Found]([Document((each,)) for each in sentences])
+        portion = Portion[Found](_documents(sentences))
         ((_, found),) = self._analysed([portion], self._asked(wanted, options))
         return found
 
@@ -400,7 +401,7 @@ class Tagger:
                     found[options.row].append((options, odds[candidates].tolist()))
             return found
 
-        portion = Portion[Judged]([Document((each,)) for each in sentences])
+        portion = Portion[Judged](_documents(sentences))
         (done,) = self._over([portion], work, batch_size)
         return [each or [] for each in done.found]
 
@@ -529,8 +530,6 @@ class Tagger:
         def work(decoder: Decoder, encoded: Encoded, lengths: Numbers) -> Work[list[Found]]:
             return (yield from decoder.answer(*encoded, lengths, ask))
 
-        # Only `Decoder.best` needs the best tag sequences. Tables of tags are of whole sentences.
-        joining = Joining(0 if chooses else most, partial(join_found, most=most))
         # Smaller batches, because k values of each state and word are kept.
         batch = self.runtime.batch if chooses or not k else max(1, self.runtime.batch // k)
         return self._over(
@@ -538,7 +537,8 @@ class Tagger:
             work,
             wanted.batch_size,
             batch=batch,
-            joining=None if wanted.marginals else joining,
+            # Tables of tags are of whole sentences.
+            join=None if wanted.marginals else partial(join_found, most=most),
         )
 
     def _over(
@@ -559,7 +559,7 @@ class Tagger:
         batch_size: int | None,
     ) -> list[Numbers]:
         empty = np.empty((0, len(self.scheme.tags)), dtype=np.float32)
-        portion = Portion[Numbers]([Document((each,)) for each in sentences])
+        portion = Portion[Numbers](_documents(sentences))
         (done,) = self._over([portion], work, batch_size)
         return [empty if each is None else each for each in done.found]
 
@@ -662,6 +662,26 @@ def _check_items(items: object) -> None:
         )
     if not isinstance(items, Iterable) or isinstance(items, bytes | Mapping):
         raise InputError(f"cannot tag {type(items).__name__}: give a text, or a list of items")
+
+
+def _check_kind(given: Iterable[object], kind: type[Sentence | Document]) -> None:
+    """Raise `InputError` if something given is not of a kind."""
+    for number, each in enumerate(given, 1):
+        if not isinstance(each, kind):
+            raise InputError(
+                f"item {number}: a {kind.__name__} is expected, not {type(each).__name__}: "
+                "tagger.splitter.document(text) makes a Document with Sentences of a text"
+            )
+
+
+def _documents(sentences: Sequence[Sentence]) -> list[Document]:
+    """Return each sentence as a document.
+
+    Raises:
+        InputError: Something else is among them.
+    """
+    _check_kind(sentences, Sentence)
+    return [Document((each,)) for each in sentences]
 
 
 def _is_missing(item: object) -> bool:

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from discotag.automata import Automaton
 from discotag.inference import algorithms, probability
-from discotag.inference import crossings as boundaries
 from discotag.inference.arrays import Arrays, compile_grammar
 from discotag.inference.backends.numpy_tools import NumpyTools
 from discotag.mentions import Mention
@@ -94,29 +93,6 @@ def mention_probabilities(
                 NumpyTools(), scheme, scores, lengths, mentions, weights
             )
         )
-
-
-def crossings(
-    grammar: Automaton,
-    scores: Numbers,
-    mask: Numbers,
-    weights: Numbers | None,
-    margin: int,
-    k: int,
-) -> tuple[Numbers, Numbers]:
-    """Return the importance of sequences that cross a boundary; see `crossings.crossings`."""
-    walls = boundaries.find_walls(grammar, weighted=weights is not None)
-    with quiet():
-        found: tuple[Numbers, Numbers] = boundaries.crossings(
-            TOOLS, walls, scores, mask, weights, margin, k
-        )
-    return found
-
-
-def guess_crossings(grammar: Automaton, scores: Numbers) -> Numbers:
-    """Return estimated odds that boundaries are crossed; see `crossings.guess_crossings`."""
-    with quiet():
-        return np.asarray(boundaries.guess_crossings(TOOLS, boundaries.find_walls(grammar), scores))
 
 
 def take(values: Numbers, rows: npt.NDArray[np.int64]) -> Numbers:

@@ -20,7 +20,6 @@ from torch import Tensor
 from discotag.automata import Automaton
 from discotag.errors import DiscotagError, InputError
 from discotag.inference import algorithms, probability
-from discotag.inference import crossings as boundaries
 from discotag.inference.arrays import Arrays, compile_grammar
 from discotag.inference.backends import numpy_backend
 from discotag.inference.backends.numpy_backend import quiet
@@ -314,31 +313,6 @@ def _all_marginals(
         by_tag, total, by_arc = algorithms.marginals(*arguments)
     arcs = None if by_arc is None else torch.as_tensor(by_arc)
     return torch.as_tensor(by_tag), torch.as_tensor(total), arcs
-
-
-@torch.no_grad()
-def crossings(
-    grammar: Automaton,
-    scores: Tensor,
-    mask: Tensor,
-    weights: Tensor | None,
-    margin: int,
-    k: int,
-) -> tuple[Tensor, Tensor]:
-    """Return the importance of sequences that cross a boundary; see `crossings.crossings`."""
-    walls = boundaries.find_walls(grammar, weighted=weights is not None)
-    with _unrounded(scores):
-        found: tuple[Tensor, Tensor] = boundaries.crossings(
-            TOOLS, walls, scores, mask, weights, margin, k
-        )
-    return found
-
-
-@torch.no_grad()
-def guess_crossings(grammar: Automaton, scores: Tensor) -> Tensor:
-    """Return estimated odds that boundaries are crossed; see `crossings.guess_crossings`."""
-    found: Tensor = boundaries.guess_crossings(TOOLS, boundaries.find_walls(grammar), scores)
-    return found
 
 
 class Fetched:
