@@ -23,14 +23,14 @@ from transformers.models.deberta_v2.modeling_deberta_v2 import (
     DisentangledSelfAttention,
 )
 
+from discotag.model.encoder import replace_modules
+
 
 def speed_up(encoder: PreTrainedModel) -> None:
     """Replace the attention of a DeBERTa encoder by the faster one; its weights do not change."""
-    for module in encoder.modules():
-        if type(module) is DisentangledSelfAttention and module.relative_attention:
-            module.__class__ = _Attention
-        elif type(module) is DebertaV2Encoder and module.relative_attention:
-            module.__class__ = _Encoder
+    if getattr(encoder.config, "relative_attention", False):
+        kinds = {DebertaV2Encoder: _Encoder, DisentangledSelfAttention: _Attention}
+        replace_modules(encoder, kinds)
 
 
 class _Encoder(DebertaV2Encoder):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from importlib import import_module
 from math import prod
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import torch
 from torch import Tensor
+from torch.nn import Module
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.modules.module import register_module_parameter_registration_hook
 
@@ -157,6 +158,21 @@ def speed_up(encoder: PreTrainedModel) -> None:
         from discotag.model import mpnet
 
         mpnet.speed_up(encoder)
+
+
+def replace_modules(encoder: PreTrainedModel, kinds: Mapping[type[Module], type[Module]]) -> None:
+    """Replace the modules of some classes in an encoder by ones of subclasses, with their weights.
+
+    Args:
+        encoder: The encoder.
+        kinds: The subclass for each class.
+    """
+    for parent in list(encoder.modules()):
+        for name, child in parent.named_children():
+            if kind := kinds.get(type(child)):
+                faster = kind.__new__(kind)
+                vars(faster).update(vars(child))
+                setattr(parent, name, faster)
 
 
 def takes_pair_masks(encoder: PreTrainedModel) -> bool:

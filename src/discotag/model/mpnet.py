@@ -23,43 +23,29 @@ from torch import Tensor
 from torch.nn import functional
 from transformers import PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
-from transformers.models.mpnet.modeling_mpnet import (
-    MPNetEncoder,
-    MPNetModel,
-    MPNetSelfAttention,
-)
+from transformers.models.mpnet.modeling_mpnet import MPNetEncoder, MPNetSelfAttention
 
-from discotag.model.encoder import compute_dtype, pair_mask
+from discotag.model.encoder import compute_dtype, pair_mask, replace_modules
 
 
 def speed_up(encoder: PreTrainedModel) -> None:
     """Replace the attention of an MPNet encoder by the faster one; its weights do not change."""
-    for module in encoder.modules():
-        if type(module) is MPNetModel:
-            module.__class__ = _Model
-        elif type(module) is MPNetSelfAttention:
-            module.__class__ = _Attention
-        elif type(module) is MPNetEncoder:
-            module.__class__ = _Encoder
+    replace_modules(encoder, {MPNetEncoder: _Encoder, MPNetSelfAttention: _Attention})
+    encoder.register_forward_pre_hook(_make_pair_mask, with_kwargs=True)
 
 
-class _Model(MPNetModel):  # type: ignore[no-untyped-call]
-    """An encoder that does not check for padding, which would make the host wait for the GPU."""
+def _make_pair_mask(
+    encoder: torch.nn.Module, arguments: tuple[Any, ...], named: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Replace a mask of subwords by one of pairs.
 
-    def forward(
-        self,
-        input_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
-        *more: Any,
-        **named: Any,
-    ) -> Any:
-        """Return the vectors; the arguments are Hugging Face's."""
-        if attention_mask is not None and attention_mask.dim() == 2:
-            attention_mask = pair_mask(attention_mask.bool()[:, None, None], self.dtype)
-        return super().forward(input_ids, attention_mask, *more, **named)
-
-
-_Model.__name__ = MPNetModel.__name__  # Hugging Face writes it to files
+    Hugging Face would look for padding in it, and make the host wait for the GPU.
+    """
+    mask = named.get("attention_mask")
+    if mask is not None and mask.dim() == 2:
+        dtype = next(encoder.parameters()).dtype
+        named["attention_mask"] = pair_mask(mask.bool()[:, None, None], dtype)
+    return arguments, named
 
 
 class _Encoder(MPNetEncoder):
