@@ -13,7 +13,7 @@ from discotag.words import Splitter, TextError
 SPLITTERS = [
     Splitter(sentences, words)
     for sentences in ("auto", "lines", "whole")
-    for words in ("pattern", "spaces")
+    for words in ("pattern", "characters", "spaces")
 ]
 
 
@@ -93,12 +93,47 @@ def test_only_sentences_that_a_mention_reaches_across_become_one(data):
                 )
 
 
-def test_words_of_many_scripts():
-    assert words_of("Can't sleep 8½ hours.") == [("Can", "'", "t", "sleep", "8", "½", "hours", ".")]
-    assert words_of("头痛 🙂👍🏽 e\u0301té") == [("头痛", "🙂", "👍", "🏽", "e", "\u0301", "té")]
-    assert words_of("صداع شديد") == [("صداع", "شديد")]
-    assert words_of("a\u200bb a\u00a0b\x00c") == [("a", "\u200b", "b", "a", "b", "\x00", "c")]
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("Can't sleep 8½ hours.", "Can ' t sleep 8 ½ hours ."),
+        ("têtes e\u0301te\u0301 ſtraße", "têtes e\u0301te\u0301 ſtraße"),
+        ("頭痛でパニック。", "頭 痛 で パ ニ ッ ク 。"),
+        ("药后2天头痛", "药 后 2 天 头 痛"),
+        ("सिरदर्द और उल्टी", "सिरदर्द और उल्टी"),
+        ("ปวดหัว ๓ วัน", "ป ว ด หั ว ๓ วั น"),
+        ("ເຈັບຫົວ", "ເ ຈັ ບ ຫົ ວ"),
+        ("두통이 심했다", "두통이 심했다"),
+        ("صداع شديد ٣٤", "صداع شديد ٣٤"),
+        ("می\u200cخواهم", "می\u200cخواهم"),
+        ("🙂👍🏽 1\ufe0f\u20e3", "🙂 👍 🏽 1\ufe0f\u20e3"),
+        ("a\u200bb a\u00a0b\x00c", "a \u200b b a b \x00 c"),
+        ("\u0301abc", "\u0301 abc"),
+    ],
+)
+def test_words_of_many_scripts(text, wanted):
+    assert words_of(text) == [tuple(wanted.split(" "))]
+
+
+def test_characters_and_spaces():
     assert words_of("CO2_x", Splitter(words="spaces")) == [("CO2_x",)]
+    assert words_of("CO2 e\u0301t", Splitter(words="characters")) == [
+        ("C", "O", "2", "e\u0301", "t")
+    ]
+
+
+@given(text=TEXTS)
+@settings(max_examples=200, deadline=None)
+def test_ascii_text_has_the_words_of_any_text(text):
+    text = text.encode("ascii", "replace").decode()
+    for name, pattern in words._patterns(True).items():
+        assert pattern.split(text) == words._patterns(False)[name].split(text)
+
+
+def test_sentences_end_by_language():
+    text = "Etwa 3 Tage bzw. Wochen lang Übelkeit. Danach z.B. Kopfschmerzen."
+    assert len(words_of(text, Splitter(language="de"))) == 2
+    assert words_of("头痛。恶心！") == [("头", "痛", "。"), ("恶", "心", "！")]
 
 
 def test_sentences_end_at_punctuation_blank_lines_or_line_ends():

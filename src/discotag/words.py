@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import accumulate
 from typing import Final, Literal, get_args
 
@@ -13,10 +15,21 @@ from discotag.errors import InputError
 from discotag.marks import Complain, Marked, find_flaw, join_ranges, refuse, word_runs
 from discotag.mentions import Document, Fragment, Mention, Sentence
 
-WORDS: Final = {
-    "pattern": re.compile(r"([^\W\d_]+|\d+|\S)"),  # letters, digits, or a single other character
-    "spaces": re.compile(r"(\S+)"),
-}
+UNSPACED: Final = (
+    "\u0e00-\u0e4f\u0e5a-\u0ecf\u0eda-\u0eff"  # Thai, Lao
+    "\u1000-\u103f\u104a-\u108f\u109a-\u109f\uaa60-\uaa7f"  # Myanmar
+    "\u1780-\u17df"  # Khmer
+    "\u3005-\u3007\u3021-\u3029\u3031-\u303c\u3041-\u312f"  # kana
+    "\u31a0-\u31bf\u31f0-\u31ff\uff66-\uff9f"  # kana in other blocks, bopomofo
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
+)
+"""Characters of scripts without spaces between words, digits left out; for a set in a pattern."""
+
+JOINERS: Final = "\u200c\u200d"
+"""The invisible characters inside words of Persian and of Indian languages."""
+
+LAST_MARK: Final = 0x1FFFF
+"""Combining marks with higher code points only choose between forms of a character."""
 
 WIDE_SPACE: Final = re.compile(r"[^\S\x00-\x7f]")
 """White space outside ASCII: sentencex 1.0 panics if it is between a capital and a period."""
@@ -32,10 +45,10 @@ CONTEXT: Final = 256
 it if the sentence is longer than a window. More do not change it, except for long quotes."""
 
 LANGUAGE: Final = "en"
-"""The language of sentencex, whose abbreviations do not end sentences."""
+"""The language of text if nothing else is said."""
 
 Sentences = Literal["auto", "lines", "whole"]
-Words = Literal["pattern", "spaces"]
+Words = Literal["pattern", "characters", "spaces"]
 
 
 class TextError(InputError):
@@ -50,8 +63,11 @@ class Splitter:
         sentences: `auto` ends sentences at punctuation, at blank lines, and before and after
             headings and list items (see `discotag.blocks.blocks`); `lines` ends them at line ends;
             `whole` takes the text as one sentence.
-        words: `pattern` takes runs of letters, runs of digits and single other characters;
-            `spaces` splits at white space only.
+        words: `pattern` takes runs of letters, runs of digits and single other characters; letters
+            of Chinese, Japanese, Thai, Lao, Khmer and Burmese, which have no spaces between words,
+            are words of their own. `characters` makes each character a word, in any script.
+            `spaces` splits at white space only. Combining marks belong to the character before.
+        language: The code of the language, such as `de`, whose abbreviations do not end sentences.
 
     Example:
         >>> Splitter().document("Sore toes. Can't sleep.").sentences[1].words
@@ -60,6 +76,7 @@ class Splitter:
 
     sentences: Sentences = "auto"
     words: Words = "pattern"
+    language: str = LANGUAGE
 
     def __post_init__(self) -> None:
         for name, given, known in (
@@ -85,7 +102,7 @@ class Splitter:
     def word_ranges(self, text: str, start: int = 0, end: int | None = None) -> list[Fragment]:
         """Return the character ranges of the words between two positions of the text."""
         stop = len(text) if end is None else end
-        return [match.span() for match in WORDS[self.words].finditer(text, start, stop)]
+        return [match.span() for match in self._pattern(text).finditer(text, start, stop)]
 
     def sentence(self, text: str, start: int = 0, end: int | None = None) -> Sentence:
         """Return the text between two positions, by default all of it, as one sentence.
@@ -95,7 +112,7 @@ class Splitter:
             ('Slept', 'well', '.')
         """
         own = text[start:end]
-        parts = WORDS[self.words].split(own)  # what is between words, a word, what is between, ...
+        parts = self._pattern(own).split(own)  # what is between words, a word, what is between, ...
         borders = list(accumulate(map(len, parts)))
         offsets = tuple(zip(borders[::2], borders[1::2], strict=False))
         return Sentence.unchecked(tuple(parts[1::2]), own, offsets, start)
@@ -162,6 +179,10 @@ class Splitter:
         )
         return Document.unchecked(tuple(marked_sentences), text, id)
 
+    def _pattern(self, text: str) -> re.Pattern[str]:
+        """Return the pattern of words, in a group."""
+        return _patterns(text.isascii())[self.words]
+
     def _cuts(self, text: str) -> Iterator[Fragment]:
         if self.sentences == "whole":
             yield 0, len(text)
@@ -170,16 +191,38 @@ class Splitter:
         else:
             for block in blocks(text):
                 start = block.start  # sentencex would end a sentence after a list marker
-                for end in _sentence_ends(text, block.words, block.end):
+                for end in _sentence_ends(text, block.words, block.end, self.language):
                     yield start, end
                     start = end
 
 
-def _sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
+@cache
+def _patterns(ascii: bool) -> dict[str, re.Pattern[str]]:
+    """Return the pattern of words for each value of `Splitter.words`; the simple ones for ASCII."""
+    if ascii:
+        forms = {"pattern": r"[A-Za-z]+|\d+|\S", "characters": r"\S", "spaces": r"\S+"}
+    else:
+        mark = f"[{_marks()}{JOINERS}]"
+        letter = rf"[^\W\d_{UNSPACED}]"
+        forms = {
+            "pattern": rf"{letter}++(?:{mark}++{letter}*+)*+|\d++{mark}*+|\S{mark}*+",
+            "characters": rf"\S{mark}*+",
+            "spaces": r"\S+",
+        }
+    return {name: re.compile(f"({form})") for name, form in forms.items()}
+
+
+def _marks() -> str:
+    """Return the combining marks, for a set in a pattern."""
+    places = [*range(LAST_MARK), *range(0xE0100, 0xE01F0)]
+    return "".join(each for each in map(chr, places) if unicodedata.category(each)[0] == "M")
+
+
+def _sentence_ends(text: str, start: int, end: int, language: str) -> Iterator[int]:
     """Yield the ends of the sentences between two positions of the text."""
     while start < end:
         stop = min(start + WINDOW, end)
-        ends = _ends_in(text, start, stop)
+        ends = _ends_in(text, start, stop, language)
         if stop == end:
             yield from ends
             return
@@ -189,7 +232,7 @@ def _sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
         start = certain[-1] if certain else _word_start(text, stop - 2 * CONTEXT, stop)
 
 
-def _ends_in(text: str, start: int, end: int) -> list[int]:
+def _ends_in(text: str, start: int, end: int, language: str) -> list[int]:
     """Return the ends of the sentences of a window."""
     import sentencex
 
@@ -197,7 +240,7 @@ def _ends_in(text: str, start: int, end: int) -> list[int]:
     if not own.isascii():
         own = WIDE_SPACE.sub(" ", own)
     try:
-        pieces = sentencex.segment(LANGUAGE, own)
+        pieces = sentencex.segment(language, own)
     except UnicodeEncodeError as error:
         raise TextError(
             f"character {start + error.start} is half of a surrogate pair, not a character"

@@ -33,7 +33,7 @@ STEP: Final = 1000
 a sentence."""
 
 Sentences = StrEnum("Sentences", ["auto", "lines", "whole"])
-Words = StrEnum("Words", ["pattern", "spaces"])
+Words = StrEnum("Words", ["pattern", "characters", "spaces"])
 
 InPath = Annotated[Path, typer.Argument(help="A file, a folder, or - for standard input.")]
 READABLE: Final = ", ".join(FORMATS)
@@ -58,7 +58,8 @@ WordsOption = Annotated[
     Words,
     typer.Option(
         "--words",
-        help="How to split text into words: letters, digits and other signs, or at spaces only.",
+        help="How to split text into words: letters, digits and other signs; each character; or at "
+        "spaces only.",
     ),
 ]
 SkipBad = Annotated[

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from discotag.errors import InputError
 from discotag.model.calibration import Calibration
 from discotag.model.guarantee import Guarantee
 from discotag.scheme import Scheme, SchemeError
+from discotag.words import LANGUAGE, Splitter, Words
 
 KEY: Final = "discotag"
 """The key of this configuration in `config.json`, which also holds the encoder's."""
@@ -59,6 +60,7 @@ class ModelConfig:
             prediction is added to the log-odds of the score first. It needs a calibration.
         guarantee: Which candidates are returned so that few mentions are missed, measured on
             labelled text; None: no candidates are.
+        words: How text is split into words, as it was for training; see `discotag.words.Splitter`.
         encoder: The name of the pretrained encoder.
         language: The language of the data, as a code (`en`).
         data: The training data, in a sentence.
@@ -85,6 +87,7 @@ class ModelConfig:
     calibration: Calibration | None = None
     least_discontinuous: float = 0.0
     guarantee: Guarantee | None = None
+    words: Words = "pattern"
     encoder: str | None = None
     language: str | None = None
     data: str | None = None
@@ -133,6 +136,10 @@ class ModelConfig:
             )
         if self.least_discontinuous and self.calibration is None:
             raise ConfigError("least_discontinuous is a score, so it needs a calibration")
+        if self.words not in get_args(Words):
+            raise ConfigError(
+                f"words must be one of {', '.join(get_args(Words))}, got {self.words!r}"
+            )
         for name in ("encoder", "language", "data", "licence", "notes"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, str):
@@ -140,6 +147,10 @@ class ModelConfig:
         figures = self.figures
         if not isinstance(figures, Mapping) or not all(map(_is_number, figures.values())):
             raise ConfigError(f"figures must map names to numbers, got {figures!r}")
+
+    def splitter(self) -> Splitter:
+        """Return the splitter that splits text as it was split for training."""
+        return Splitter(words=self.words, language=self.language or LANGUAGE)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the configuration as plain data, for `config.json`."""

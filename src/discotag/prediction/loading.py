@@ -55,7 +55,7 @@ def load(
             folder without `model.safetensors` works too: the weights are read from its ONNX file.
             The default is as above, but `torch` for devices other than the CPU.
         device: `cpu`, `cuda`, or another device of PyTorch.
-        splitter: The splitter of texts into sentences and words.
+        splitter: The splitter of texts into sentences and words; by default, the model's.
 
     Raises:
         ModelError: If there is no such model, or one of its files is missing or damaged.

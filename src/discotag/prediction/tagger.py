@@ -98,7 +98,7 @@ class Tagger:
         config: The configuration of the model.
         tokenizer: Its tokenizer.
         runtime: The runtime that computes scores.
-        splitter: The splitter of texts into sentences and words.
+        splitter: The splitter of texts into sentences and words; by default, the model's.
         origin: Where the model was loaded from, or None.
 
     Example:
@@ -121,7 +121,7 @@ class Tagger:
         self.config = config
         self.tokenizer = tokenizer
         self.runtime = runtime
-        self.splitter = splitter or Splitter()
+        self.splitter = splitter or config.splitter()
         self.origin = origin
 
     @classmethod
