@@ -7,6 +7,7 @@ import pytest
 from discotag import Scheme
 from discotag.model.config import VERSION, ConfigError, ModelConfig
 from discotag.model.model_card import card
+from discotag.words import Splitter
 
 SCHEME = Scheme(labels=("ADR", "Drug"), slots=3, gap_mentions=True)
 
@@ -92,3 +93,19 @@ def test_the_card():
     for part in ("`ADR`, `Drug`", "a \\| b", "| F1 | 0.7123 |", "3 slots", "## More"):
         assert part in body
     assert "not stated" in card(ModelConfig(SCHEME))
+
+
+def test_only_an_encoder_on_the_hub_is_the_base_model():
+    assert 'base_model: "some/encoder"' in card(ModelConfig(SCHEME, encoder="some/encoder"))
+    text = card(ModelConfig(SCHEME, encoder="encoder"))
+    assert "base_model" not in text
+    assert "| encoder | encoder |" in text
+
+
+def test_the_splitter():
+    assert ModelConfig(SCHEME).splitter() == Splitter()
+    config = ModelConfig(SCHEME, words="characters", language="zh")
+    assert config.splitter() == Splitter(words="characters", language="zh")
+    assert ModelConfig.from_dict(config.to_dict()) == config
+    with pytest.raises(ConfigError, match="words must be one of pattern, characters, spaces"):
+        ModelConfig(SCHEME, words="syllables")

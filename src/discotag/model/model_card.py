@@ -26,7 +26,7 @@ def _header(config: ModelConfig) -> Iterator[str]:
     for key, value in (
         ("license", config.licence),
         ("language", config.language),
-        ("base_model", config.encoder),
+        ("base_model", _on_hub(config.encoder)),
     ):
         if value is not None:
             yield f"{key}: {json.dumps(value)}"
@@ -47,8 +47,8 @@ def _body(config: ModelConfig) -> Iterator[str]:
     yield "from discotag import load"
     yield ""
     yield 'tagger = load("path/to/this/folder")'
-    yield 'document = tagger("The pain I was experiencing around the hipjoints was bad.")'
-    yield "print(document.mentions)"
+    yield 'for mention in tagger("Your text.").mentions:'
+    yield "    print(mention.label, mention.text, mention.score)"
     yield "```"
     yield ""
     yield "| | |"
@@ -85,6 +85,11 @@ def _body(config: ModelConfig) -> Iterator[str]:
     if config.notes is not None:
         yield ""
         yield config.notes.strip()
+
+
+def _on_hub(encoder: str | None) -> str | None:
+    """Return the name of an encoder if it is one on the hub; a folder's name has no owner."""
+    return encoder if encoder is not None and "/" in encoder else None
 
 
 def _cell(text: str) -> str:
