@@ -86,6 +86,14 @@ def test_an_iterable_is_read_lazily(tagger):
     assert [each["text"] for each in next(found)] == ["pain hipjoints"]
 
 
+def test_a_data_set_of_pytorch_is_an_iterable(tagger):
+    from transformers.pipelines.pt_utils import KeyDataset
+
+    texts = [TEXT, "Sore toes."]
+    data = KeyDataset([{"text": text} for text in texts], "text")
+    assert list(pipeline(tagger)(data)) == pipeline(tagger)(texts)
+
+
 def test_options_reach_the_tagger(monkeypatch):
     given = []
 

@@ -1,1 +1,1 @@
-"""discotag inside other libraries, a module per library, which is imported only there."""
+"""discotag inside other libraries, a module per library; and the status of mentions."""

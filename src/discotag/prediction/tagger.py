@@ -660,7 +660,9 @@ def _check_items(items: object) -> None:
         raise InputError(
             'cannot tag a data frame: give the column with the texts, frame["comment"]'
         )
-    if not isinstance(items, Iterable) or isinstance(items, bytes | Mapping):
+    # Data sets of PyTorch have items, but are not of the type Iterable.
+    several = isinstance(items, Iterable) or hasattr(items, "__getitem__")
+    if not several or isinstance(items, bytes | Mapping):
         raise InputError(f"cannot tag {type(items).__name__}: give a text, or a list of items")
 
 
