@@ -539,3 +539,25 @@ def test_soundness_under_fuzzing(scheme):
                 tags = [scheme.tags[tag] for tag in row]
                 assert accepts(tags)
                 scheme.decode(tags)
+
+
+def test_encode_is_the_inverse_of_decode_mentions():
+    scheme = Scheme(("A", "B"), slots=3, gap_mentions=True)
+    layer = TaggingLayer(scheme)
+    torch.manual_seed(0)
+    scores = torch.randn(6, 9, len(scheme.tags))
+    mask = torch.rand(6, 9) > 0.3
+    mask[2] = False
+    mentions = layer.decode_mentions(scores, mask)
+    tags = layer.encode(mentions, mask)
+    assert tags.dtype == torch.long
+    assert torch.equal(tags, layer.decode(scores, mask))
+
+
+def test_encode_says_which_sentence_is_wrong():
+    layer = TaggingLayer(Scheme(("A",)))
+    mask = torch.ones(2, 3, dtype=torch.bool)
+    with pytest.raises(DiscotagError, match="sentence 1 of the batch: the label of B"):
+        layer.encode([[], [Mention("B", [(0, 1)])]], mask)
+    with pytest.raises(DiscotagError, match="got 1 sentence for a mask of 2 rows"):
+        layer.encode([[]], mask)

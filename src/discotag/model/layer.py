@@ -87,6 +87,34 @@ class TaggingLayer(nn.Module):
         """Return the arguments that `repr` shows."""
         return f"{self.scheme}, arc_weights={self.arc_weights is not None}"
 
+    def encode(self, mentions: Sequence[Iterable[Mention]], mask: Tensor) -> Tensor:
+        """Return the tags of sentences with these mentions, (batch, words).
+
+        They have the form of those of `decode`, and so can be targets of any loss on words. With
+        semantic naming, they are one of several encodings; see `Scheme.encode`.
+
+        Args:
+            mentions: Those of each sentence; fragments count only words that are not masked out.
+            mask: (batch, words), true for words.
+
+        Raises:
+            ScoresError: There are more or fewer sentences than rows of the mask.
+            IncompatibleError: No tag sequence encodes the mentions of a sentence.
+            MentionError: A mention reaches past the last word.
+            UnknownLabelError: A mention has a label that the scheme does not have.
+        """
+        if len(mentions) != len(mask):
+            rows = counted(len(mask), "row")
+            raise ScoresError(f"got {counted(len(mentions), 'sentence')} for a mask of {rows}")
+        numbers = {tag: number for number, tag in enumerate(self.scheme.tags)}
+        mask = mask.bool()
+        found = torch.full(mask.shape, -1, device=mask.device)
+        for row, (words, own) in enumerate(zip(mask, mentions, strict=True)):
+            with _in_sentence(row):
+                tags = self.scheme.encode(int(words.sum()), own)
+            found[row, words] = found.new_tensor([numbers[tag] for tag in tags])
+        return found
+
     @_eager
     def decode(self, scores: Tensor, mask: Tensor | None = None) -> Tensor:
         """Return the best tag sequences, (batch, words).
