@@ -62,6 +62,19 @@ def test_wrong_usage_is_one_line(command):
     assert done.stderr.endswith(" --help\n")
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "cp437", "cp1252"])
+def test_terminals_without_unicode(tmp_path, encoding):
+    """Drawings and messages stay readable, and data are never changed."""
+    path = tmp_path / "crlf.txt"
+    path.write_bytes("Pain in arms → bad.\r\nNo.\r\n".encode())
+    options = {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    drawn = discotag("predict", path, "--format", "terminal", **options)
+    assert "============ ADR" in drawn.stdout.replace("-", "=")
+    found = discotag("predict", path, "--format", "jsonl", **options)
+    assert "→ bad.\\r\\nNo" in found.stdout
+    assert discotag("scheme", "--help", **options).returncode == 0
+
+
 @pytest.fixture
 def lines(capsys):
     logger = logging.getLogger("discotag")

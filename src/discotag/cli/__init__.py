@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
 import os
 import sys
@@ -62,6 +63,10 @@ names = typer.Typer(
 )
 
 
+SIMILAR: Final = dict(zip("━─┄╭╮–·’‘“”", "=--++-|''\"\"", strict=True)) | {"…": "..."}
+"""What is shown instead of characters of messages and drawings by terminals without Unicode."""
+
+
 def _show_version(asked: bool) -> None:
     if asked:
         print(f"discotag {__version__}")
@@ -101,6 +106,17 @@ app.add_typer(names, name="lexicon")
 register(names, "umls", lexicon.umls)
 register(names, "match", lexicon.match)
 register(app, "scheme", scheme.scheme)
+
+
+def _similar(error: UnicodeError) -> tuple[str, int]:
+    """Return what is shown instead of characters that a terminal cannot show."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    missing = error.object[error.start : error.end]
+    return "".join(SIMILAR.get(each, "?") for each in missing), error.end
+
+
+codecs.register_error("discotag.similar", _similar)
 
 
 def main() -> NoReturn:
@@ -178,8 +194,8 @@ def _open_standard_streams() -> None:
     if sys.stderr is None:
         sys.stderr = _nowhere()
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # what a terminal cannot show becomes a question mark
-            stream.reconfigure(errors="replace")
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="discotag.similar")
 
 
 def _nowhere() -> TextIO:
