@@ -43,7 +43,7 @@ from discotag import Document, load
 from discotag.corpora import read
 from discotag.evaluation.guarantee import find_bound
 from discotag.model.guarantee import MOST, Count, Match, Unit
-from discotag.prediction.guarantee import LEAST, PREDICTED, scores_of_gold
+from discotag.prediction.guarantee import PREDICTED, find_as_in_text, scores_of_gold
 from discotag.prediction.predictions import distinct
 from machine import machine
 
@@ -147,7 +147,7 @@ def measure(path: Path, model: str | None, unit: Unit, splits: int) -> dict[str,
     """Return the figures of all targets on the documents of a file."""
     tagger = load(model) if model else load()
     gold = list(read(path))
-    found = list(tagger.predict(gold, candidates=LEAST, progress=True))
+    found = find_as_in_text(tagger, gold, progress=True)
     if unit == "sentences":
         gold, found = (
             [Document((each,)) for document in some for each in document.sentences]

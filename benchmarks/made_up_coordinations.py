@@ -48,7 +48,7 @@ SHARED_SHARE = 83 / (83 + 179)
 MIXED_SHARE = 0.25
 """The share of shared coordinations that are joined to a separate mention."""
 
-SILENT_SHARE = 0.1
+SILENT_SHARE = 0.13
 """The share of lines whose reactions did not happen, or not to the patient."""
 
 TAIL_SHARE = 0.12
@@ -183,7 +183,13 @@ SILENT_FRAMES = (
     "I had {} before I took DRUG, it is gone now.|I take DRUG for {}.|Call us if you get {}.|"
     "The leaflet warns of {}.|Never had {}.|Patient denies {} at this time.|"
     "h/o {}, now on DRUG|Does DRUG cause {}?|Negative for {}.|w/o {}|"
-    "DRUG got rid of my {} within TIME."
+    "DRUG got rid of my {} within TIME.|My {} got better on DRUG.|{} eased with DRUG|"
+    "{} all better on DRUG|{} before DRUG, none since.|DRUG works well for my {}.|"
+    "Took DRUG for {} and it helped.|{} gone since I take DRUG|{} long before DRUG|"
+    "The {} turned out to be an infection, not the DRUG.|{} improved with DRUG|No more {} on DRUG!|"
+    "My neighbor stopped DRUG over {}, I never had that.|Started DRUG because of {}.|"
+    "They put me on DRUG for {}.|DRUG helps with {}|I was afraid of {}, but nothing happened.|"
+    "{} resolved with DRUG.|{}: no|{}? Not me.|Without DRUG I had {}.|prone to {} since childhood"
 ).split("|")
 
 DID_FRAMES = (

@@ -116,7 +116,18 @@ DRUG_FRAMES = (
 DRUGS = (
     "Zoloft|Prozac|Wellbutrin|Accutane|warfarin|metformin|lisinopril|amlodipine|prednisone|Humira|"
     "methotrexate|ibuprofen|naproxen|levothyroxine|gabapentin|Ambien|Xanax|tramadol|omeprazole|"
-    "tamoxifen|aspirin|insulin|penicillin|Tylenol|Adderall|codeine"
+    "tamoxifen|aspirin|insulin|penicillin|Tylenol|Adderall|codeine|Lexapro|Cymbalta|Effexor|Paxil|"
+    "Celexa|Abilify|Seroquel|Zyprexa|Risperdal|lithium|Depakote|Lamictal|Topamax|Keppra|Tegretol|"
+    "Lyrica|Valium|Klonopin|Percocet|morphine|Lipitor|Crestor|simvastatin|Zocor|niacin|Plavix|"
+    "Xarelto|Eliquis|heparin|digoxin|metoprolol|atenolol|propranolol|losartan|diltiazem|Lasix|"
+    "hydrochlorothiazide|spironolactone|amiodarone|Cipro|Levaquin|Bactrim|amoxicillin|azithromycin|"
+    "doxycycline|Keflex|vancomycin|Diflucan|Valtrex|Tamiflu|Flagyl|Macrobid|Singulair|albuterol|"
+    "Advair|Benadryl|Zyrtec|Claritin|Sudafed|Nexium|Zantac|Reglan|Zofran|Imodium|Fosamax|Boniva|"
+    "Arimidex|Femara|letrozole|Taxol|cisplatin|Keytruda|Avastin|Gleevec|Enbrel|Remicade|Plaquenil|"
+    "azathioprine|colchicine|allopurinol|Celebrex|Vioxx|meloxicam|Imitrex|Botox|Mirena|Yaz|Depo-Provera|"
+    "Chantix|Viagra|Propecia|Flomax|Ozempic|Januvia|Jardiance|Lantus|glipizide|Synthroid|Strattera|"
+    "Ritalin|Provigil|trazodone|mirtazapine|melatonin|methadone|Suboxone|ketamine|Haldol|clozapine|"
+    "Gardasil|the flu shot|the shingles vaccine"
 ).split("|")
 SYLLABLES = "zo|ra|ven|lo|mi|tra|pex|di|cor|val|ne|sta|bu|xan|fli|to|ge|ry|qua|ter".split("|")
 DRUG_SHARE = 0.4

@@ -292,6 +292,15 @@ def test_plain_data_keeps_scores_and_candidates():
         ({"sentences": [], "mentions": [{}]}, "not the data of a mention: KeyError.'label'"),
         ({"sentences": [], "mentions": [{"label": "A", "fragments": 3}]}, "must be pairs"),
         ({"sentences": [], "mentions": [{"label": "A", "fragments": [[0, 1]]}]}, "past the end"),
+        ({"sentences": [{"words": "abc"}]}, "words must be a list of texts"),
+        ({"sentences": [{"words": [1, 2]}]}, "words must be a list of texts"),
+        (
+            {
+                "sentences": [{"words": ["a"]}],
+                "mentions": [{"label": "A", "fragments": [[0, 1]], "score": "high"}],
+            },
+            "not the data of a mention",
+        ),
         (
             {
                 "sentences": [{"words": ["a"]}, {"words": ["b"]}],

@@ -148,6 +148,8 @@ class Mention:
             spans = data.get("spans")
             places = None if spans is None else tuple((first, end) for first, end in spans)
             text, score = data.get("text"), data.get("score")
+            if score is not None:
+                score = float(score)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise MentionError(f"this is not the data of a mention: {error!r}") from None
         return cls(label, fragments, text=text, score=score, spans=places)
@@ -287,6 +289,8 @@ class Sentence:
     def _from_dict(cls, data: Mapping[str, Any], text: str | None) -> Sentence:
         """Return the sentence of words and places, in this text if it is known."""
         words, start, starts = tuple(data["words"]), data.get("start", 0), data.get("starts")
+        if isinstance(data["words"], str) or not all(isinstance(each, str) for each in words):
+            raise TypeError(f"words must be a list of texts, got {data['words']!r}")
         if starts is None:
             return cls(words, start=start)
         places = [first - start for first in starts]

@@ -11,6 +11,7 @@ from discotag import Document, load
 from discotag.cli import app
 from discotag.corpora import read, write
 from discotag.errors import DiscotagError
+from discotag.model.files import copy_model
 from page_parser import Page
 from tiny import tiny_model
 
@@ -220,6 +221,19 @@ def test_what_cannot_be_done(place, tmp_path):
     failed(done, "empty.jsonl: it has no gold mentions of ADR")
     done = RUN.invoke(app, ["calibrate", model, str(tmp_path / "no"), "--target-recall", "0.8"])
     failed(done, "no such file")
+
+
+def test_a_card_that_somebody_has_changed_stays(place, tmp_path):
+    one, other = tmp_path / "one", tmp_path / "other"
+    for folder, text in ((one, None), (other, "# Our model\n")):
+        copy_model(place / "made" / "model", folder)
+        if text is not None:
+            (folder / "README.md").write_text(text)
+        given = ["calibrate", folder, place / "labelled.jsonl", "--target-recall", 0.8]
+        done = RUN.invoke(app, [*map(str, given), "--out", str(folder)])
+        assert done.exit_code == 0, done.output
+    assert "Our model" not in (one / "README.md").read_text()
+    assert (other / "README.md").read_text() == "# Our model\n"
 
 
 def test_an_export_has_no_guarantee(place, tmp_path):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import warnings
+from dataclasses import replace
 
 import pytest
 
@@ -17,7 +18,7 @@ from discotag.cli.messages import set_verbosity
 from discotag.corpora import read
 from discotag.corpora.jobs import locked
 from discotag.counts import counted
-from discotag.model.files import copy_model
+from discotag.model.files import copy_model, read_config
 from discotag.prediction.decoding import read_mentions
 from page_parser import Page
 from shell import discotag, failed, ok
@@ -273,6 +274,31 @@ def test_resume_gives_what_one_run_gives(model, file, tmp_path):
     out.unlink()
     ok(*command, "--resume")  # nothing there yet
     assert out.read_bytes() == wanted
+
+
+def test_text_is_split_as_the_model_was_trained(model, tmp_path):
+    other = tmp_path / "other"
+    copy_model(model, other, replace(read_config(model)[1], words="characters"))
+    text = tmp_path / "text.jsonl"
+    text.write_text('{"text": "so dry"}\n')
+    command = ["predict", text, "--format", "jsonl", "--model", other]
+
+    def words(*options):
+        (found,) = lines(ok(*command, *options))
+        return found["sentences"][0]["words"]
+
+    assert words() == load(other)("so dry").to_dict()["sentences"][0]["words"] == list("sodry")
+    assert words("--words", "pattern") == ["so", "dry"]
+    ok(*command, "--engine", "processes", "--out", tmp_path / "parts", "--workers", "1")
+    (part,) = lines((tmp_path / "parts" / "part-000000.jsonl").read_text())
+    assert part["sentences"][0]["words"] == list("sodry")
+
+
+def test_text_in_another_language(tmp_path):
+    said = discotag("predict", "--text", "Ich hatte gestern Abend starke Kopfschmerzen.").stderr
+    assert "seems to be in another language (de) than that of the model (en)" in said
+    said = discotag("predict", "--text", "It was a long day at work, nothing to tell.").stderr
+    assert said == ""
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,7 @@ def test_the_splitter():
     assert ModelConfig(SCHEME).splitter() == Splitter()
     config = ModelConfig(SCHEME, words="characters", language="zh")
     assert config.splitter() == Splitter(words="characters", language="zh")
+    assert config.splitter("lines", "spaces") == Splitter("lines", "spaces", "zh")
     assert ModelConfig.from_dict(config.to_dict()) == config
     with pytest.raises(ConfigError, match="words must be one of pattern, characters, spaces"):
         ModelConfig(SCHEME, words="syllables")

@@ -8,11 +8,20 @@ import pytest
 from discotag import Document, Mention, Sentence, find_guarantee
 from discotag.errors import InputError
 from discotag.evaluation.guarantee import OUTSIDE
+from discotag.marks import Marked
 from discotag.model.guarantee import Guarantee
-from discotag.prediction.guarantee import PREDICTED, UnreachableError, finds, scores_of_gold
+from discotag.prediction.guarantee import (
+    LEAST,
+    PREDICTED,
+    UnreachableError,
+    find_as_in_text,
+    finds,
+    scores_of_gold,
+)
 from discotag.prediction.loading import load
 from discotag.prediction.predictions import Review, distinct
 from discotag.prediction.tagger import Tagger
+from discotag.words import Splitter
 from tiny import tiny_network
 
 TEXTS = [
@@ -189,6 +198,26 @@ def test_a_target_that_cannot_be_reached(tagger, labelled):
         UnreachableError, match="it would take about 2[3-5]. documents with mentions like these"
     ):
         find_guarantee(tagger, labelled, target_recall=0.99, count="documents")
+
+
+def test_a_mention_across_sentences_cannot_be_found(tagger):
+    text = "No rash. My knees were swollen. And my legs were, too."
+    across, inside = Marked("ADR", ((12, 17), (39, 43))), Marked("ADR", ((12, 17),))
+    (plain,) = tagger.predict([text], candidates=LEAST)
+    assert [len(each.words) for each in plain.sentences] == [3, 5, 7]
+    document = tagger.splitter.document(text, [across, inside])
+    assert [len(each.words) for each in document.sentences] == [3, 12]
+    (found,) = find_as_in_text(tagger, [document])
+    assert len(found.sentences) == 2
+    assert found.mentions == plain.mentions
+    assert found.candidates == plain.candidates
+    assert [each.score for each in found.candidates] == [each.score for each in plain.candidates]
+    assert sorted(scores_of_gold(document, found, "mentions", "exact"))[0] == OUTSIDE
+    # Sentences that are given, or that no mention joins, are as they are.
+    for other in (Splitter("whole").document(text, [inside]), Document(document.sentences)):
+        (found,) = find_as_in_text(tagger, [other])
+        (wanted,) = tagger.predict([other], candidates=LEAST)
+        assert (found.mentions, found.candidates) == (wanted.mentions, wanted.candidates)
 
 
 def test_labels_that_the_model_does_not_have(tagger, labelled):

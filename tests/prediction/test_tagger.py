@@ -18,6 +18,7 @@ from discotag.prediction.decoding import TooManyMentions
 from discotag.prediction.loading import load
 from discotag.prediction.predictions import LeftOut
 from discotag.prediction.tagger import Tagger
+from discotag.prediction.wanted import Wanted
 from discotag.words import Splitter
 from tiny import tiny_network
 
@@ -162,6 +163,18 @@ def test_an_analysis_is_what_the_other_methods_find(tagger, semantic, bias):
     (plain,) = tagger.analyse([Sentence(("my", "arms", "hurt"))])
     assert (plain.alternatives, plain.compared, plain.marginals) == ((), {}, None)
     assert tagger.analyse([]) == []
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_with_labels_the_first_alternative_is_the_prediction(semantic, k):
+    sentences = [one for document in semantic(TEXTS) for one in document.sentences]
+    for labels in (("A",), ("B",)):
+        for one in semantic.analyse(sentences, labels=labels, alternatives=k, bias=1.0):
+            sets = [each.sentence.mentions for each in one.alternatives]
+            assert sets[0] == one.sentence.mentions
+            assert len(set(sets)) == len(sets) <= k
+    found = semantic.alternatives(sentences[:1], Wanted(labels="A", alternatives=k, bias=1.0))
+    assert [len(each) <= k for (each,) in found] == [True]
 
 
 @pytest.mark.parametrize("ask", ["analyse", "marginals", "scores", "options", "tag_batch"])

@@ -21,6 +21,7 @@ from discotag.training.run_folder import RunError, claim
 from discotag.training.runs import run
 from discotag.training.settings import Settings, make_settings
 from discotag.training.sources import Sources, find_digests
+from discotag.words import Splitter
 from learnable import CROSSED, SENTENCES, learnable_encoder, sentence, write_jsonl
 from locks import held
 
@@ -290,9 +291,23 @@ def test_a_model_is_continued_from_its_weights(place, tmp_path, arc_weights):
     assert str(tmp_path) not in json.dumps(other)
 
 
-def test_the_bundled_model_is_continued_from_its_weights():
-    from discotag import load
+def test_how_text_is_split_is_saved_with_the_model(place, tmp_path):
+    text = "服药后头痛。"
+    row = {"text": text, "mentions": [{"label": "ADR", "spans": [[3, 5]]}]}
+    train = tmp_path / "train.jsonl"
+    train.write_text(json.dumps(row) + "\n")
+    settings = _settings(place, words="characters", language="zh", num_train_epochs=1)
+    run(Sources(train, train), settings, tmp_path / "run", Silent())
+    tagger = load(tmp_path / "run" / "model")
+    assert tagger.splitter == Splitter(words="characters", language="zh")
+    assert tagger("CO2 高").words == ("C", "O", "2", "高")
+    again = make_settings(None, {"from_model": str(tmp_path / "run" / "model")})
+    assert (again.words, again.language) == ("characters", "zh")
+    config = make_network(again, again.scheme(("ADR",)), 1).config
+    assert (config.words, config.language) == ("characters", "zh")
 
+
+def test_the_bundled_model_is_continued_from_its_weights():
     settings = make_settings(None, {"from_model": "bundled"})
     network = make_network(settings, settings.scheme(("ADR",)), 1)
     assert network.dropout.p == 0.3

@@ -19,6 +19,7 @@ from discotag.cli.options import (
     WRITABLE,
     EncodingOption,
     IdColumnOption,
+    ModelWordsOption,
     Reporter,
     Sentences,
     SentencesOption,
@@ -26,9 +27,9 @@ from discotag.cli.options import (
     SkipBad,
     TextColumnOption,
     Words,
-    WordsOption,
     chosen_splitter,
     counting,
+    splitter_of,
 )
 from discotag.cli.serve import (
     NEEDED,
@@ -144,7 +145,7 @@ def annotate(
         bool, typer.Option("--lines", help="Treat each line of plain text as a document.")
     ] = False,
     sentences: SentencesOption = Sentences.auto,
-    words: WordsOption = Words.pattern,
+    words: ModelWordsOption = None,
     encoding: EncodingOption = None,
     skip_bad: SkipBad = False,
     host: HostOption = "127.0.0.1",
@@ -187,6 +188,7 @@ def annotate(
         raise DiscotagError(f"annotate needs {', '.join(missing)}: pip install 'discotag[serve]'")
     if not corpus.exists():
         raise InputError(f"{corpus}: no such file or folder")
+    from discotag.model.files import find_model, read_config
     from discotag.serve.annotation.app import make_app
     from discotag.serve.annotation.corpus import Source
     from discotag.serve.annotation.project import Plan, open_project
@@ -201,7 +203,9 @@ def annotate(
         format=input_format,
         table=TableOptions(text_column, id_column, sheet),
         by_line=by_line,
-        splitter=chosen_splitter(sentences, words),
+        splitter=chosen_splitter(sentences, words or Words.pattern)
+        if no_model
+        else splitter_of(read_config(find_model(model))[1], sentences, words),
         encoding=encoding,
         report=reporter.report,
     )

@@ -66,7 +66,11 @@ def calibrate(
         ),
     ],
     confidence: Annotated[
-        float, typer.Option(min=0, max=1, help="The probability with which this holds.")
+        float,
+        typer.Option(
+            help="The probability with which this holds, above 0 and below 1.",
+            callback=_check_share,
+        ),
     ] = 0.9,
     out: Annotated[
         Path | None,
@@ -120,7 +124,9 @@ def calibrate(
     if out is not None:
         _check_out(out, folder)
     reporter = Reporter(skip_bad)
-    documents = list(read(data, format, report=reporter.report, encoding=encoding))
+    documents = list(
+        read(data, format, splitter=tagger.splitter, report=reporter.report, encoding=encoding)
+    )
     reporter.close()
     try:
         found = find_guarantee(

@@ -51,6 +51,7 @@ from discotag.model.files import BUNDLED_NAME, CONFIG
 from discotag.render import printable
 from discotag.render.evaluation_page import evaluation_page
 from discotag.render.shares import in_percent
+from discotag.words import Splitter
 
 STANDARD_INPUT = Path("-")
 
@@ -155,8 +156,10 @@ def evaluate(
             if is_model(path):
                 from discotag.prediction.loading import load
 
-                truths = _documents(gold, format, encoding)
-                found = load(path).predict(truths, candidates=False)
+                tagger = load(path)
+                truth = _documents(gold, format, encoding, tagger.splitter)
+                truths = _documents(gold, format, encoding, tagger.splitter)
+                found = tagger.predict(truths, candidates=False)
             else:
                 found = _documents(path, predicted_format, encoding)
             shown = Report(str(gold), str(path)) if report and not systems else None
@@ -187,7 +190,9 @@ def evaluate(
         _show(systems, compared, by)
 
 
-def _documents(path: Path, format: str | None, encoding: str | None) -> Iterator[Document]:
+def _documents(
+    path: Path, format: str | None, encoding: str | None, splitter: Splitter | None = None
+) -> Iterator[Document]:
     """Yield the documents of a corpus; warnings are counted and printed at the end."""
     warned: Counter[str] = Counter()
     first: dict[str, Problem] = {}
@@ -197,7 +202,8 @@ def _documents(path: Path, format: str | None, encoding: str | None) -> Iterator
         warned[problem.kind] += 1
         first.setdefault(problem.kind, problem)
 
-    yield from check_ids(read(path, format, report=report, encoding=encoding), report)
+    documents = read(path, format, splitter=splitter, report=report, encoding=encoding)
+    yield from check_ids(documents, report)
     for kind, count in warned.items():
         say(f"{path}: {kind} ({PROBLEM_KINDS[kind]}): {count:,}; first {first[kind]}")
 

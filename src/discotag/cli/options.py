@@ -22,6 +22,7 @@ from discotag.corpora.parsing.files import STANDARD, created
 from discotag.corpora.tables import TABLES
 from discotag.counts import counted
 from discotag.mentions import Document
+from discotag.model.config import ModelConfig
 from discotag.render import percent
 from discotag.words import Splitter
 
@@ -54,12 +55,15 @@ SentencesOption = Annotated[
         "blank lines, at line ends, or not at all.",
     ),
 ]
-WordsOption = Annotated[
-    Words,
+WORDS_HELP: Final = (
+    "How to split text into words: letters, digits and other signs; each character; or at spaces "
+    "only."
+)
+WordsOption = Annotated[Words, typer.Option("--words", help=WORDS_HELP)]
+ModelWordsOption = Annotated[
+    Words | None,
     typer.Option(
-        "--words",
-        help="How to split text into words: letters, digits and other signs; each character; or at "
-        "spaces only.",
+        "--words", help=f"{WORDS_HELP} [default: as the model was trained]", show_default=False
     ),
 ]
 SkipBad = Annotated[
@@ -133,6 +137,14 @@ def chosen_splitter(sentences: Sentences, words: Words) -> Splitter:
     """Return the splitter for the options."""
     return Splitter(
         cast(words_room.Sentences, sentences.value), cast(words_room.Words, words.value)
+    )
+
+
+def splitter_of(config: ModelConfig, sentences: Sentences, words: Words | None) -> Splitter:
+    """Return the splitter of a model, changed by the options."""
+    return config.splitter(
+        cast(words_room.Sentences, sentences.value),
+        None if words is None else cast(words_room.Words, words.value),
     )
 
 

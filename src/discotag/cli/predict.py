@@ -30,6 +30,7 @@ from discotag.cli.options import (
     DeviceOption,
     EncodingOption,
     IdColumnOption,
+    ModelWordsOption,
     Reporter,
     RowKind,
     RowsOption,
@@ -39,10 +40,8 @@ from discotag.cli.options import (
     SheetOption,
     SkipBad,
     TextColumnOption,
-    Words,
-    WordsOption,
-    chosen_splitter,
     plain_console,
+    splitter_of,
 )
 from discotag.cli.setting_options import given, takes_options
 from discotag.corpora import FORMATS
@@ -79,6 +78,9 @@ CHANGE_NOTHING: Final = frozenset(
     }
 )
 """Options that need not be the same when a run is resumed, or are recorded in another way."""
+
+MOST_SAMPLED: Final = 100
+"""The most documents without mentions whose language is looked at."""
 
 MOST_NAMES: Final = 3
 """The number of inputs that the title of a page names."""
@@ -155,7 +157,7 @@ def predict(
         bool, typer.Option("--lines", help="Treat each line of plain text as a separate text.")
     ] = False,
     sentences: SentencesOption = Sentences.auto,
-    words: WordsOption = Words.pattern,
+    words: ModelWordsOption = None,
     encoding: EncodingOption = None,
     runtime: RuntimeOption = None,
     device: DeviceOption = None,
@@ -191,7 +193,9 @@ def predict(
     """
     if input_format not in (None, PLAIN, *FORMATS, *TABLES):
         raise typer.BadParameter(f"--from can be {', '.join((PLAIN, *FORMATS, *TABLES))}")
-    splitter = chosen_splitter(sentences, words)
+    from discotag.model.files import digest, find_model, read_config
+
+    splitter = splitter_of(read_config(find_model(model))[1], sentences, words)
     wanted = Wanted(**given(options))
     if engine is not None:
         refuse_options(
@@ -249,7 +253,6 @@ def predict(
     )
     if out is not None:
         _check_output(out, form, source, resume, force)
-    from discotag.model.files import digest
     from discotag.prediction.loading import load
 
     tagger = load(model, runtime=runtime, device=device)
@@ -267,6 +270,7 @@ def predict(
         "runtime": tagger.runtime.name,
         "device": tagger.runtime.device,
         "--format": form,
+        "--words": splitter.words,
         "input": source.describe(),
     }
     writer = _Writer(tagger, source, form, wanted, resume, force, cast(Rows, rows.value))
@@ -283,6 +287,7 @@ def predict(
         if out not in (None, STANDARD):
             say(f"{out}: {writer.summary}")
         writer.say_if_all_were_left_out()
+        writer.say_if_in_another_language()
     reporter.close(advice="")
 
 
@@ -383,6 +388,7 @@ class _Writer:
     ) -> None:
         self.rows = rows
         self.summary = Summary()
+        self.without_mentions: list[str] = []
         self.found: Predictions | None = None
         self.tagger = tagger
         self.source = source
@@ -547,7 +553,29 @@ class _Writer:
             documents = compared(documents, out, done)
         shown = progress and not is_quiet()
         self.found = self.tagger.predict(documents, self.wanted, progress=shown, skip=done)
-        return self.summary.watch(self.found)
+        return self._watched(self.summary.watch(self.found))
+
+    def _watched(self, documents: Iterator[Document]) -> Iterator[Document]:
+        """Yield documents, and keep some text of those without mentions."""
+        for document in documents:
+            if not document.mentions and len(self.without_mentions) < MOST_SAMPLED:
+                self.without_mentions.append(document.text or " ".join(document.words))
+            yield document
+
+    def say_if_in_another_language(self) -> None:
+        """Warn if most documents have no mentions, and are not in the language of the model."""
+        language = self.tagger.config.language
+        sampled = min(self.summary.documents, MOST_SAMPLED)
+        if language is None or len(self.without_mentions) <= sampled / 2:
+            return
+        from discotag.languages import other_language
+
+        found = other_language(self.without_mentions, language)
+        if found is not None:
+            warn(
+                f"the text seems to be in another language ({found}) than that of the model "
+                f"({language}), which finds little in it"
+            )
 
     def say_if_all_were_left_out(self) -> None:
         """Say that mentions were found, but none with the score that was asked for."""

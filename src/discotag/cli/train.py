@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -111,21 +111,21 @@ def train(
         ) from None
     if not figures:  # under torchrun, only the first process has them
         return
-    _write_report(dev, out, settings.labels)
+    _write_report(dev, out, settings)
     if as_json:
         print(json.dumps(figures, ensure_ascii=False))
     else:
         _show(figures, out, dev)
 
 
-def _write_report(dev: Path, out: Path, labels: Collection[str]) -> None:
+def _write_report(dev: Path, out: Path, settings: Settings) -> None:
     """Write a report on the development data."""
     from discotag.prediction.loading import load
 
     def gold() -> Iterator[Document]:
-        for document in read(dev):
+        for document in read(dev, splitter=settings.splitter):
             yield document.with_mentions(
-                [m for m in sentence.mentions if not labels or m.label in labels]
+                [m for m in sentence.mentions if not settings.labels or m.label in settings.labels]
                 for sentence in document.sentences
             )
 

@@ -61,6 +61,7 @@ def pipeline(
     *,
     runtime: str | None = None,
     device: str | None = None,
+    wanted: Wanted | None = None,
     **options: Any,
 ) -> Pipeline:
     """Return a callable that finds mentions in texts.
@@ -71,8 +72,9 @@ def pipeline(
         model: A folder, a name on the hub, or a tagger; by default, the bundled model.
         runtime: As in `discotag.load`.
         device: As in `discotag.load`.
-        options: Fields of `discotag.prediction.Wanted`, such as `min_score`. There are no
-            candidates.
+        wanted: What is wanted of the model. There are no candidates.
+        options: Fields of `discotag.prediction.Wanted`, such as `min_score`, instead of those of
+            `wanted`.
 
     Example:
         >>> find = pipeline(min_score=0.5)
@@ -81,4 +83,4 @@ def pipeline(
         ('ADR', 'pain hipjoints', [[4, 8], [27, 36]])
     """
     tagger = model if isinstance(model, Tagger) else load(model, runtime=runtime, device=device)
-    return Pipeline(tagger, Wanted(**{**options, "candidates": False}))
+    return Pipeline(tagger, Wanted.made(wanted, {**options, "candidates": False}))

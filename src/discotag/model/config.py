@@ -10,7 +10,7 @@ from discotag.errors import InputError
 from discotag.model.calibration import Calibration
 from discotag.model.guarantee import Guarantee
 from discotag.scheme import Scheme, SchemeError
-from discotag.words import LANGUAGE, Splitter, Words
+from discotag.words import LANGUAGE, Sentences, Splitter, Words
 
 KEY: Final = "discotag"
 """The key of this configuration in `config.json`, which also holds the encoder's."""
@@ -148,9 +148,14 @@ class ModelConfig:
         if not isinstance(figures, Mapping) or not all(map(_is_number, figures.values())):
             raise ConfigError(f"figures must map names to numbers, got {figures!r}")
 
-    def splitter(self) -> Splitter:
-        """Return the splitter that splits text as it was split for training."""
-        return Splitter(words=self.words, language=self.language or LANGUAGE)
+    def splitter(self, sentences: Sentences = "auto", words: Words | None = None) -> Splitter:
+        """Return a splitter that splits text into words as it was split for training.
+
+        Args:
+            sentences: As in `Splitter`.
+            words: Another way to split into words.
+        """
+        return Splitter(sentences, words or self.words, self.language or LANGUAGE)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the configuration as plain data, for `config.json`."""

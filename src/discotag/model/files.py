@@ -223,10 +223,13 @@ def copy_model(source: Path, target: Path, config: ModelConfig | None = None) ->
 
 
 def write_config(folder: Path, config: ModelConfig) -> None:
-    """Replace the configuration of a model, and its card."""
-    data = read_config(folder)[0] | {KEY: config.to_dict()}
+    """Replace the configuration of a model, and its card unless somebody has changed it."""
+    encoder, before = read_config(folder)
+    data = encoder | {KEY: config.to_dict()}
     (folder / CONFIG).write_text(json.dumps(data, indent=2) + "\n", "utf-8")
-    (folder / CARD).write_text(card(config), "utf-8")
+    path = folder / CARD
+    if not path.exists() or path.read_text("utf-8", "replace") == card(before):
+        path.write_text(card(config), "utf-8")
 
 
 def push(save: Callable[[Path], None], name: str, *, private: bool) -> str:

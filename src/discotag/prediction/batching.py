@@ -1,7 +1,7 @@
 """Batches of sentences of similar length, to keep padding small.
 
 A batch is scored and decoded together; the encoder takes it in portions of at most as many subwords
-as its budget (`discotag.model.tokenizer.Batch.portions`).
+as its budget (`discotag.model.tokenizer.Batch.chunks`).
 """
 
 from __future__ import annotations

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final
 
 from discotag.counts import counted
 from discotag.errors import InputError
 from discotag.evaluation.guarantee import GRID, OUTSIDE, Bound, check_goal, find_bound
-from discotag.mentions import Document, Mention
+from discotag.mentions import Document, Mention, Sentence
 from discotag.model.guarantee import CHOICES, MOST, Count, Guarantee, Match, Unit
 from discotag.prediction.predictions import distinct
 from discotag.prediction.tagger import Tagger
+from discotag.words import Splitter
 
 LEAST: Final = float(GRID[0])
 """The lowest score of candidates that are looked at."""
@@ -113,7 +115,7 @@ def find_guarantee(
         others = sorted({mention.label for each in given for mention in each.mentions})
         has = f"; its labels are {', '.join(others)}" if others else ""
         raise InputError(f"it has no gold mentions of {wanted}, so recall cannot be measured{has}")
-    found = list(tagger.predict(gold, candidates=LEAST, progress=progress))
+    found = find_as_in_text(tagger, gold, progress=progress)
     if count == "documents" or match == "overlap":
         found = [_distinct(each) for each in found]
     if unit == "sentences":
@@ -138,6 +140,56 @@ def find_guarantee(
         runtime=tagger.runtime.name,
     )
     return _measured(guarantee, pairs, len(given), left_out)
+
+
+def find_as_in_text(
+    tagger: Tagger, gold: Sequence[Document], *, progress: bool = False
+) -> list[Document]:
+    """Return documents with the mentions and candidates that are found without gold mentions.
+
+    Where text is read with gold mentions, sentences that a mention reaches across are one. In text
+    to predict on, they are not, so that such a mention cannot be found.
+    """
+    pieces = [_as_in_text(each, tagger.splitter) for each in gold]
+    apart = [
+        replace(each, sentences=tuple(chain.from_iterable(own)))
+        for each, own in zip(gold, pieces, strict=True)
+    ]
+    found = tagger.predict(apart, candidates=LEAST, progress=progress)
+    joined = []
+    for document, own, guess in zip(gold, pieces, found, strict=True):
+        sentences = iter(guess.sentences)
+        filled = [_joined([next(sentences) for _ in each]) for each in own]
+        joined.append(document.with_mentions(*zip(*filled, strict=True)) if filled else document)
+    return joined
+
+
+def _as_in_text(document: Document, splitter: Splitter) -> list[list[Sentence]]:
+    """Return each sentence of a document, or instead of it those that a mention has joined."""
+    text = document.text
+    if text is None or not document.mentions:
+        return [[each] for each in document.sentences]
+    ranges = splitter.sentence_ranges(text)
+    found = []
+    for sentence in document.sentences:
+        spans = [each.spans for each in sentence.mentions if each.spans]
+        begin, end = sentence.start, sentence.start + len(sentence.text or "")
+        inside = [(start, stop) for start, stop in ranges if begin <= start and stop <= end]
+        parts = [splitter.sentence(text, start, stop) for start, stop in inside]
+        crossed = any(own[0][0] < start < own[-1][1] for own in spans for start, _ in inside)
+        same = [word for each in parts for word in each.words] == [*sentence.words]
+        found.append(parts if crossed and same else [sentence])
+    return found
+
+
+def _joined(sentences: Iterable[Sentence]) -> tuple[list[Mention], list[Mention]]:
+    """Return the mentions and the candidates of sentences that follow each other, as of one."""
+    mentions, candidates, passed = list[Mention](), list[Mention](), 0
+    for each in sentences:
+        mentions += [mention.shifted(passed) for mention in each.mentions]
+        candidates += [mention.shifted(passed) for mention in each.candidates]
+        passed += len(each.words)
+    return mentions, candidates
 
 
 def scores_of_gold(gold: Document, found: Document, count: Count, match: Match) -> list[float]:

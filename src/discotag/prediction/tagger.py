@@ -8,7 +8,7 @@ from functools import partial
 from math import isnan
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,15 @@ from discotag.mentions import Document, Mention, Sentence
 from discotag.model.config import ModelConfig
 from discotag.model.guarantee import Guarantee, usable
 from discotag.model.tokenizer import WordTokenizer
-from discotag.prediction.decoding import NOTHING, Ask, Decoder, Found, Tagging, best_readings
+from discotag.prediction.decoding import (
+    DIGITS,
+    NOTHING,
+    Ask,
+    Decoder,
+    Found,
+    Tagging,
+    best_readings,
+)
 from discotag.prediction.engine import Portion, join_found, results
 from discotag.prediction.pipeline import Work, collection_paused
 from discotag.prediction.predictions import LeftOut, Predictions, Review
@@ -33,6 +41,9 @@ if TYPE_CHECKING:
 
 Numbers = npt.NDArray[Any]
 R = TypeVar("R")
+
+MOST_ALTERNATIVES: Final = 5
+"""The most readings of a sentence that `Tagger.alternatives` returns if nothing is said."""
 
 Item = str | Sequence[str] | Sentence | Document
 """An input of the tagger: a text, a list of words, a sentence or a document."""
@@ -268,7 +279,12 @@ class Tagger:
         return Predictions(_shown(found, items, skip) if progress else found, left_out)
 
     def alternatives(
-        self, items: Iterable[Item], wanted: Wanted | None = None, *, k: int = 5, **options: Any
+        self,
+        items: Iterable[Item],
+        wanted: Wanted | None = None,
+        *,
+        k: int | None = None,
+        **options: Any,
     ) -> Iterator[tuple[tuple[Alternative, ...], ...]]:
         """Find the k most probable readings of each sentence, lazily.
 
@@ -282,7 +298,7 @@ class Tagger:
         Args:
             items: As in `predict`.
             wanted: As in `predict`.
-            k: The most readings of a sentence, as `Wanted.alternatives`.
+            k: The most readings of a sentence; by default `wanted.alternatives`, or 5.
             options: As in `predict`.
 
         Returns:
@@ -294,7 +310,8 @@ class Tagger:
         """
         _check_items(items)
         _check_whole("k", k, least=1)
-        asked = self._asked(wanted, {**options, "alternatives": k, "candidates": False})
+        most = k or (wanted.alternatives if wanted else 0) or MOST_ALTERNATIVES
+        asked = self._asked(wanted, {**options, "alternatives": most, "candidates": False})
         return (
             tuple(next(waiting).alternatives for _ in portion.documents[number].sentences)
             for portion, analyses in self._analysed(self._portions(items, 0), asked)
@@ -634,12 +651,17 @@ def _nothing(wanted: Wanted, tags: int) -> Found:
 def _alternatives(
     taggings: Sequence[Tagging], wanted: Wanted
 ) -> list[tuple[tuple[Mention, ...], float]]:
-    """Return the mentions and the probabilities of readings, the most probable first."""
+    """Return the mentions and the probabilities of readings, that of the prediction first.
+
+    Those that are the same in the labels that are wanted are one.
+    """
+    k = wanted.alternatives
     found: dict[tuple[Mention, ...], float] = {}
-    for probability, mentions in best_readings(taggings, wanted.alternatives):
+    for probability, mentions in best_readings(taggings, len(taggings) if wanted.labels else k):
         kept = tuple(wanted.kept(mentions))
-        found[kept] = found.get(kept, 0.0) + probability
-    return sorted(found.items(), key=lambda item: -item[1]) if wanted.labels else [*found.items()]
+        found[kept] = round(min(1.0, found.get(kept, 0.0) + probability), DIGITS)
+    first, others = [*found.items()][:1], [*found.items()][1:]
+    return (first + sorted(others, key=lambda item: -item[1]))[:k]
 
 
 def _rebuilt(document: Document, found: Sequence[tuple[Sequence[Mention], ...]]) -> Document:

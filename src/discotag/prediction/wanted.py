@@ -39,7 +39,8 @@ class Wanted:
             the service. With a mention scorer or a bias, up to eight of each region are listed.
             With semantic naming, they are those of twice as many tag sequences, so a reading with
             many namings may be missed. With `labels`, readings that differ in other labels only
-            are one, whose probability is the sum of those that were listed.
+            are one, whose probability is the sum of those that were listed; that of the prediction
+            is still the first one.
         marginals: Whether to return the probabilities of tags, for `Tagger.analyse`.
         compared: Whether to return the score of every mention that was compared, for
             `Tagger.analyse`.

@@ -34,8 +34,9 @@ class TagBatches:
         runtime: As in `discotag.load`.
         device: As in `discotag.load`.
         splitter: Splits texts into sentences and words.
-        options: Fields of `discotag.prediction.Wanted`, such as `min_score`. There are no
-            candidates.
+        wanted: What is wanted of the model. There are no candidates.
+        options: Fields of `discotag.prediction.Wanted`, such as `min_score`, instead of those of
+            `wanted`.
 
     Raises:
         InputError: If an argument is out of range.
@@ -56,12 +57,13 @@ class TagBatches:
         runtime: str | None = None,
         device: str | None = None,
         splitter: Splitter | None = None,
+        wanted: Wanted | None = None,
         **options: Any,
     ) -> None:
         self.text_column = text_column
         self.mentions_column = mentions_column
         self._model = (None if model is None else str(model), runtime, device, splitter)
-        self._wanted = Wanted(**{**options, "candidates": False})
+        self._wanted = Wanted.made(wanted, {**options, "candidates": False})
 
     def __call__(self, batch: Any) -> Any:
         """Return a batch with a column of mentions added.

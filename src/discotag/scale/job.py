@@ -180,7 +180,7 @@ def run_job(
         runtime: As in `discotag.load`.
         device: `cpu` or `cuda`; by default, `cuda` for PyTorch models if there are GPUs.
         wanted: What is wanted of the model.
-        splitter: Splits texts into sentences and words.
+        splitter: Splits texts into sentences and words; by default, as the model was trained.
         kind: What the input is, `parquet` or `jsonl`; by default this is found from the files.
         text_column: The column of Parquet with the texts; by default, the only one that can be it.
         id_column: The column of Parquet with the ids; by default, `id` if there is one.
@@ -231,7 +231,7 @@ def run_job(
             runtime=runtime,
             device=device,
             wanted=Wanted.made(wanted, options),
-            splitter=splitter or Splitter(),
+            splitter=splitter,
             skip_bad=skip_bad,
             block_bytes=block_bytes,
         )
@@ -351,7 +351,7 @@ class _Job:
         runtime: str | None,
         device: str | None,
         wanted: Wanted,
-        splitter: Splitter,
+        splitter: Splitter | None,
         skip_bad: bool,
         block_bytes: int | None,
     ) -> _Job:
@@ -364,6 +364,7 @@ class _Job:
         place = find_model(model)
         chosen = choose_runtime(place, runtime, device).runtime
         config = read_config(place)[1]
+        splitter = splitter or config.splitter()
         wanted.check_labels(config.scheme.labels)
         if wanted.candidates is None:
             wanted = replace(wanted, candidates=config.guarantee is not None)
@@ -395,6 +396,7 @@ class _Job:
             **wanted.record(),
             "--sentences": splitter.sentences,
             "--words": splitter.words,
+            "language": splitter.language,
             "--text-column": text,
             "--id-column": name,
             "bytes of a block": size,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, ParamSpec, TypeVar
 
 from discotag.errors import InputError, one_line
@@ -20,7 +20,6 @@ from discotag.serve.metrics import Metrics
 from discotag.serve.models import ServedModel
 from discotag.serve.protection import Policy
 from discotag.serve.schemas import PredictRequest
-from discotag.words import Splitter
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -38,14 +37,12 @@ class Service:
         policy: Who may use the service.
         scheduler: Gives batches to engines.
         metrics: Counts.
-        splitter: Splits texts into sentences and words.
     """
 
     models: Sequence[ServedModel]
     policy: Policy
     scheduler: Scheduler
     metrics: Metrics
-    splitter: Splitter = field(default_factory=Splitter)
 
     async def find(
         self, request: PredictRequest, model: ServedModel, wanted: Wanted
@@ -69,7 +66,8 @@ class Service:
         try:
             async with asyncio.timeout(limits.seconds):
                 size = check_size(request, limits)
-                documents = await aside(size, make_documents, request, self.splitter, limits)
+                splitter = model.config.splitter()
+                documents = await aside(size, make_documents, request, splitter, limits)
                 words = [each.words for document in documents for each in document.sentences]
                 found = await self.scheduler.tag(Task(model.name, wanted), words)
         except TimeoutError:

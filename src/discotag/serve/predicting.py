@@ -88,7 +88,7 @@ def make_service(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        service.splitter.document(WARM_UP)  # so that what it needs is imported
+        models[0].config.splitter().document(WARM_UP)  # so that what it needs is imported
         await scheduler.start()
         gc.freeze()  # what is loaded stays: garbage collection need not look at it again
         try:

@@ -15,6 +15,7 @@ from discotag.errors import InputError
 from discotag.lexicon import Lexicon
 from discotag.mentions import Mention, Sentence
 from discotag.scheme import Scheme
+from discotag.words import Splitter
 
 MOST_WORDS: Final = 5000
 """Longer sentences are not trained on, because all their windows have to be in memory at once. With
@@ -47,7 +48,10 @@ class LeftOut:
 
 
 def read_sentences(
-    path: Path, labels: Sequence[str] = (), known: Sequence[str] = ()
+    path: Path,
+    labels: Sequence[str] = (),
+    known: Sequence[str] = (),
+    splitter: Splitter | None = None,
 ) -> list[Sentence]:
     """Read all sentences of a corpus.
 
@@ -57,6 +61,7 @@ def read_sentences(
         path: The corpus.
         labels: The labels whose mentions are kept; empty: all.
         known: The labels of the model to continue from; empty: any label is allowed.
+        splitter: Splits text into sentences and words, if the corpus does not have words.
 
     Raises:
         InputError: The corpus cannot be read, has no sentence, or has mentions of labels that
@@ -66,7 +71,7 @@ def read_sentences(
     from discotag.corpora.formats.registry import UnrecognisedError
 
     try:
-        documents = corpora.read(path)
+        documents = corpora.read(path, splitter=splitter)
     except UnrecognisedError:
         raise InputError(
             f"{path}: the format was not recognised; if it is one of {', '.join(corpora.FORMATS)}, "
@@ -85,8 +90,12 @@ def read_sentences(
     return sentences
 
 
-def read_unlabelled(path: Path) -> list[Sentence]:
+def read_unlabelled(path: Path, splitter: Splitter | None = None) -> list[Sentence]:
     """Read the sentences of a corpus, a table or plain text, without mentions.
+
+    Args:
+        path: The file.
+        splitter: As in `read_sentences`.
 
     Raises:
         InputError: The file cannot be read, or has no sentence.
@@ -95,7 +104,7 @@ def read_unlabelled(path: Path) -> list[Sentence]:
 
     sentences = [
         Sentence(each.words)
-        for document in Inputs([str(path)]).documents()
+        for document in Inputs([str(path)], splitter=splitter).documents()
         for each in document.sentences
         if each.words
     ]

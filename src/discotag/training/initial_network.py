@@ -51,6 +51,8 @@ def make_network(settings: Settings, scheme: Scheme, seed: int) -> Network:
         overlap=settings.overlap,
         arc_weights=settings.arc_weights,
         mention_scorer=settings.mention_scorer,
+        words=settings.splitter.words,
+        language=settings.language or None,
     )
     torch.manual_seed(seed)
     if settings.from_model:
@@ -70,4 +72,4 @@ def _continued(name: str, before: ModelConfig, now: ModelConfig) -> ModelConfig:
         f"## Continued\n\nTraining began with the weights of `{shown}`. They were trained on: "
         f"{before.data or 'not stated'}; their licence: {before.licence or 'not stated'}.\n"
     )
-    return replace(now, encoder=before.encoder, language=before.language, notes=notes)
+    return replace(now, encoder=before.encoder, notes=notes)

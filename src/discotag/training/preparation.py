@@ -86,7 +86,7 @@ def prepare(sources: Sources, settings: Settings, continued: ModelConfig | None 
     """
     scheme = None if continued is None else continued.scheme
     known = () if scheme is None else scheme.labels
-    train = read_sentences(sources.train, settings.labels, known)
+    train = read_sentences(sources.train, settings.labels, known, settings.splitter)
     labels = find_labels(train)
     if not labels:
         _refuse_without_mentions(sources.train, settings.labels, "nothing can be learned from it")
@@ -96,13 +96,13 @@ def prepare(sources: Sources, settings: Settings, continued: ModelConfig | None 
         chosen = choose(train, settings, scheme)
     except InputError as error:
         raise InputError(f"{sources.train}: {error}") from None
-    dev = read_sentences(sources.dev, settings.labels, known)
+    dev = read_sentences(sources.dev, settings.labels, known, settings.splitter)
     learned = chosen.scheme.labels
     if not set(learned).intersection(find_labels(dev)):
         _refuse_without_mentions(sources.dev, learned, "no epoch can be chosen on it")
     test = None
     if sources.test is not None:
-        test = read_sentences(sources.test, settings.labels, known)
+        test = read_sentences(sources.test, settings.labels, known, settings.splitter)
     return Data(chosen, dev, test)
 
 
@@ -176,7 +176,7 @@ def ask_teachers(data: Data, sources: Sources, settings: Settings) -> Data:
         )
     unlabelled: list[Sentence] = []
     for path in sources.unlabelled:
-        found = read_unlabelled(path)
+        found = read_unlabelled(path, settings.splitter)
         longest = max(len(each.words) for each in found)
         if longest > MOST_WORDS:
             raise InputError(

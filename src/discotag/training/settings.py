@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast, get_args
 
 from discotag.described import check_fields, describe, described, plain
 from discotag.errors import DiscotagError, InputError, one_line
@@ -18,6 +18,7 @@ from discotag.model.config import LEAST_WINDOW, MOST_HIDDEN, MOST_WINDOW, ModelC
 from discotag.model.files import find_model, read_config
 from discotag.model.objectives import Objective
 from discotag.scheme import NAMINGS, Scheme
+from discotag.words import LANGUAGE, Splitter, Words
 
 PRESETS: Final[dict[str, dict[str, Any]]] = {
     "best": {},
@@ -211,6 +212,19 @@ class Settings:
         group=DATA,
         default_text="all of them",
     )
+    words: str = described(
+        "pattern",
+        "How text is split into words, in corpora that do not have words; the model then splits "
+        "text likewise.",
+        group=DATA,
+        choices=get_args(Words),
+    )
+    language: str = described(
+        "",
+        "The language of the text, a code such as de: its abbreviations do not end sentences.",
+        group=DATA,
+        default_text="not stated; text is split as in English",
+    )
     augment: int = described(
         0,
         "The number of new sentences for each sentence with a mention set, made by swapping "
@@ -292,6 +306,11 @@ class Settings:
         """Whether the names of slots are found in training."""
         return self.objective.uses_all_namings
 
+    @property
+    def splitter(self) -> Splitter:
+        """What splits text into sentences and words."""
+        return Splitter(words=cast(Words, self.words), language=self.language or LANGUAGE)
+
     def scheme(self, labels: list[str] | tuple[str, ...]) -> Scheme:
         """Return the scheme of these settings for the labels of a corpus."""
         return Scheme(tuple(labels), self.slots, self.naming, self.gap_mentions)
@@ -349,6 +368,8 @@ def _of_model(config: ModelConfig) -> dict[str, Any]:
         "dropout": config.dropout,
         "window": config.window,
         "overlap": config.overlap,
+        "words": config.words,
+        "language": config.language or "",
     }
 
 
