@@ -253,7 +253,7 @@ def export(data: Path, model: Path, target: Path) -> None:
         "fresh_separate_invented": "separate coordinations, with an invented mention, %",
         "fresh_separate_exact": "separate coordinations, all found exactly, %",
         "fresh_shared_exact": "shared coordinations, all found exactly, %",
-        "abbreviations_found": "held-out abbreviations found, %",
+        "fresh_abbreviations_found": "abbreviations written later, found, %",
         "posts_f1": "held-out posts, F1, all",
         "posts_f1_discontinuous": "held-out posts, F1, discontinuous",
     }

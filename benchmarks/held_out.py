@@ -24,9 +24,10 @@ from discotag.words import Splitter
 LABEL = "ADR"
 NAMES = (
     "serious", "negated", "posts", "fresh_serious", "fresh_negated", "separate", "shared",
-    "fresh_separate", "fresh_shared", "abbreviations", "clinical",
+    "fresh_separate", "fresh_shared", "abbreviations", "clinical", "fresh_abbreviations",
+    "fresh_clinical",
 )  # fmt: skip
-UNSEEN = ("fresh_serious", "fresh_negated", "fresh_separate", "fresh_shared")
+UNSEEN = tuple(name for name in NAMES if name.startswith("fresh_"))
 """Sets whose texts nobody has looked at while training or choosing anything."""
 FOLDER = Path(__file__).parent / "held_out"
 MARK = re.compile(r"\[(?:([1-9]+) )?([^\[\]]+)\]")
@@ -101,6 +102,8 @@ def judge(tagger: Tagger) -> dict[str, float]:
         abbreviations_silent_with_mention: Texts with abbreviations that are no reactions, in which
             a mention is predicted.
         clinical_f1, clinical_silent_with_mention: Exact F1, and as above, of clinical texts.
+        fresh_abbreviations_found, fresh_abbreviations_silent_with_mention, fresh_clinical_f1,
+            fresh_clinical_silent_with_mention: The same of the lists that nobody has looked at.
     """
     gold = {name: held_out(name) for name in NAMES}
     found = {name: list(tagger.predict(gold[name])) for name in NAMES}
@@ -133,21 +136,23 @@ def judge(tagger: Tagger) -> dict[str, float]:
         "posts_recall": scores["posts"].all.micro.recall,
         "posts_f1_discontinuous": scores["posts"].discontinuous.micro.f1,
         "posts_precision_discontinuous": scores["posts"].discontinuous.micro.precision,
-        "clinical_f1": scores["clinical"].all.micro.f1,
         "shared_f1": scores["shared"].all.micro.f1,
         "fresh_shared_f1": scores["fresh_shared"].all.micro.f1,
-        "abbreviations_found": _share(
-            is_found(each, truth.mentions, guess.mentions)
-            for truth, guess in zip(gold["abbreviations"], found["abbreviations"], strict=True)
-            for each in truth.mentions
-        ),
     }
-    for name in ("abbreviations", "clinical"):
-        figures[f"{name}_silent_with_mention"] = _share(
-            bool(guess.mentions)
+    for kind in ("", "fresh_"):
+        name = f"{kind}abbreviations"
+        figures[f"{name}_found"] = _share(
+            is_found(each, truth.mentions, guess.mentions)
             for truth, guess in zip(gold[name], found[name], strict=True)
-            if not truth.mentions
+            for each in truth.mentions
         )
+        figures[f"{kind}clinical_f1"] = scores[f"{kind}clinical"].all.micro.f1
+        for name in (f"{kind}abbreviations", f"{kind}clinical"):
+            figures[f"{name}_silent_with_mention"] = _share(
+                bool(guess.mentions)
+                for truth, guess in zip(gold[name], found[name], strict=True)
+                if not truth.mentions
+            )
     return {name: round(100 * value, 1) for name, value in figures.items()}
 
 

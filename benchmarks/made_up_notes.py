@@ -151,7 +151,7 @@ SHORTENED = (
     "zipras|LAI|benzos|Ativan|PCA|fent|hydromorphone|oxy|bup|NTX|MTD|BoNT|MMR|Tdap|flu shot|"
     "the booster|COVID vax|Pfizer #2"
 ).split("|")
-"""Drugs, classes of drugs and vaccines as notes shorten them: no reactions, though they look alike."""
+"""Drugs, classes of drugs and vaccines as notes shorten them, which look like reactions."""
 
 SHORTENED_SHARE = 0.35
 
