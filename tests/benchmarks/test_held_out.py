@@ -66,8 +66,8 @@ def test_mentions_fit_their_text(held_out: Any, name: str) -> None:
         for mention in document.mentions:
             parts = [document.text[start:end] for start, end in mention.spans]
             assert mention.text == " ".join(parts)
-            # Words of the text, without spaces or punctuation (but %) at the ends of a mention.
-            assert re.fullmatch(r"\w(.*[\w%])?", mention.text)
+            # Without spaces or punctuation at the ends, but for % and arrows.
+            assert re.fullmatch(r"[\w↑](.*[\w%↓↑])?", mention.text)
 
 
 def normalised(documents: Iterable[Document]) -> list[str]:
