@@ -1,6 +1,7 @@
 """`discotag calibrate`, and what `discotag predict` does with a guarantee."""
 
 import json
+from dataclasses import replace
 
 import openpyxl
 import pyarrow.parquet as pq
@@ -11,7 +12,7 @@ from discotag import Document, load
 from discotag.cli import app
 from discotag.corpora import read, write
 from discotag.errors import DiscotagError
-from discotag.model.files import copy_model
+from discotag.model.files import copy_model, read_config, write_config
 from page_parser import Page
 from tiny import tiny_model
 
@@ -241,3 +242,14 @@ def test_an_export_has_no_guarantee(place, tmp_path):
     assert done.exit_code == 0, done.output
     assert "without the guarantee" in done.stderr
     assert load(tmp_path / "onnx").config.guarantee is None
+
+
+def test_an_export_of_other_weights_has_no_guarantee(place, tmp_path):
+    copy_model(place / "made" / "model", tmp_path)
+    for runtime, kept in (("torch", True), ("onnx-int8", False)):
+        bound = replace(load(place / "ready").config.guarantee, runtime=runtime)
+        write_config(tmp_path, replace(read_config(tmp_path)[1], guarantee=bound))
+        done = RUN.invoke(app, ["export", str(tmp_path), str(tmp_path)])
+        assert done.exit_code == 0, done.output
+        assert ("measured with other weights" in done.stderr) != kept
+        assert (read_config(tmp_path)[1].guarantee == bound) == kept
