@@ -55,7 +55,10 @@ ALIKE = {
         I went to the ER with my sister because of [chest pain].
         A mother of two with [migraine].
         My mother and I both got [hives].
+        My son got [hives] and my daughter got [cramps].
+        I had [migraines], and the drug took them away.
         Like my mother, I get [migraines].
+        There is no week without [pain].
         No relief from the [pain]. No change in [rash].
         No one told me about the [hair loss].
         Not only [nausea] but also [vomiting].
@@ -113,6 +116,10 @@ ALIKE = {
         No [1:pain in] my [1:arms].
         My [1:knees] are not [1:swollen].
         Mother denies [fever].
+        It does not make me [drowsy]. It never gave me [headaches].
+        He has not had any [chest pain], [SOB], or [fever]. I'm not [dizzy] anymore.
+        I haven't noticed [hair loss] yet. I don't get [headaches] any more.
+        Unlike my sister I got no [rash].
     """,
     "past": """
         PMH: [asthma], [DVT].
@@ -143,6 +150,7 @@ ALIKE = {
         My friend developed [psychosis]. My friend on this drug developed [psychosis].
         My husband takes it for [gout] and has [diarrhea]. My wife [vomited].
         FHx: [colon cancer]. Family history: [gout]. Family history of [gout].
+        No one in my family has [gout].
         Father: [MI]. Mother: [gout]; Father died of [stroke].
     """,
 }
@@ -163,6 +171,12 @@ MIXED = [
     ("My mother has [MS], my [legs] are weak.", "other present"),
     ("Mother: [gout]; pt has [rash].", "other present"),
     ("As a child I had [hives], and now I have [cramps].", "past present"),
+    ("She has no [rash], and her [knees hurt].", "denied present"),
+    ("No [rash], no [fever], [cough] and [hives].", "denied denied present present"),
+    ("No [rash], no fever, [cough].", "denied present"),
+    ("No cramps and no [rash], only [vivid dreams].", "denied present"),
+    ("Clonus neg, [rash] pos, [fever] neg.", "present denied"),
+    ("My sister had a [rash], mine is only [itching].", "other present"),
     ("[PE] was ruled out. [MI] was not ruled out.", "denied possible"),
     ("I [can't sleep] and deny [pain], but [no appetite].", "present denied present"),
     ("no [1:pain] in [2:arms], just [2:cold]", "denied denied"),

@@ -35,7 +35,7 @@ IN_OR: Final = re.compile(r"(?: (?!but |no )(?:,|\0|\w+)){1,8}? n?or ")
 REACH: Final = 400
 """How many characters a list can have between a mention and a phrase after it."""
 
-WRITER: Final = re.compile(r"\b(?:i|me|my|we|pt|patient)\b")
+WRITER: Final = re.compile(r"\b(?:i|me|my|mine|we|pt|patient)\b")
 """Found in phrases after which a sentence is no longer about "my sister"."""
 
 FILLERS: Final = frozenset(
@@ -85,11 +85,17 @@ class Scope(NamedTuple):
 def statuses(document: Document) -> list[Status]:
     """Return the status of each mention of a document, in the order of `document.mentions`.
 
+    It is `present`, what the person has whom the text is about; `denied`; `past`, of that person
+    long ago or before the treatment; `possible`, as it is feared, asked or warned of; or `other`,
+    of another person.
+
     Example:
         >>> from discotag import load
-        >>> document = load()("She denies rash on her legs, but has terrible headaches.")
+        >>> document = load()("Fails to reveal rash on arms and legs. Swollen ankles and feet.")
         >>> list(zip([mention.text for mention in document.mentions], statuses(document)))
-        [('terrible headaches', 'present')]
+        ... # doctest: +NORMALIZE_WHITESPACE
+        [('rash on legs', 'denied'), ('rash on arms', 'denied'),
+         ('Swollen feet', 'present'), ('Swollen ankles', 'present')]
     """
     return [status for sentence in document.sentences for status in _statuses(sentence)]
 
@@ -141,13 +147,11 @@ class _Phrases:
         new = Scope(cue.status, cue, cue)
         if scope is None:
             return new
-        if (
-            cue.status == "present"
-            and scope.status == "other"
-            and self._names(FAMILY, scope.cue)
-            and not self._names(WRITER, cue)
-        ):
-            return scope
+        if cue.status == "present" and scope.status == "other":
+            if self._names(WRITER, cue):
+                return new
+            if self._names(FAMILY, scope.cue):
+                return scope
         between = self.text[scope.last.end : cue.start].split()
         if not FILLERS.issuperset(between):
             return new
@@ -176,14 +180,10 @@ class _Phrases:
 
         So does the cough in "no rash, no fever, mild cough".
         """
-        previous = self.text.rfind(MENTION, cue.end, start) + len(MENTION)
-        return (
-            cue.status == "denied"
-            and cue.repeated
-            and previous > 0
-            and self.text.startswith(" ,", previous)
-            and not IN_OR.match(self.text, previous)
-        )
+        if cue.status != "denied" or not cue.repeated:
+            return False
+        comma = self.text.rfind(" ,", cue.end, start)
+        return comma >= 0 and not IN_OR.match(self.text, comma)
 
     def _after(self, end: int) -> tuple[Cue | None, bool]:
         """Return the phrase that holds for a mention before it, and whether others are between."""

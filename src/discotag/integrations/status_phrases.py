@@ -17,6 +17,7 @@ that person long ago or before the treatment; `possible`, perhaps nobody, as it 
 warned of; `other`, another person."""
 
 SHARED: Final = {
+    "BEGAN": r"started|developed|noticed|experienced|woke|ended|caught|lost|went",
     "CANNOT": r"cannot|cant|ca ?n ' t|can not|could not|could ?n ' t|couldnt",
     "CAUSED": r"(?:to be )?(?:due|related|from|caused|secondary)",
     "DENY": r"den(?:y|ies|ied|ying)",
@@ -69,18 +70,20 @@ BEFORE: Final[dict[Status, str]] = {
     "denied": r"""
         THINK(?: that| like)? SUBJECT (?:(?:ever|also|still|even|really|now) )?HAVE
         (?:no|without) (?:any )?(?:evidence|signs?|symptoms?|complaints?|history|hx|episodes?) of
-        no (?:longer|more)|no(?! ,|$)|NOT|never|without|w / o|w o|DENY|neither|nor|none of|nil|zero
-        CANNOT (?:see|find|detect|appreciate)|fail(?:s|ed)? to reveal|(?:ruled|rules) out|lack of
-        (?:negatives?|neg)(?: for)?|free (?:of|from)|absent|absence of|unremarkable for|instead of
+        (?:NOT|never|without) (?:giv|gave|mak|made)\w* (?:me|us|him|her)(?: feel)?
+        no (?:longer|more)|no(?! ,|$)|NOT|never|without|w / o|w o|DENY|neither|nor|none of|nil(?! ,)
+        zero|CANNOT (?:see|find|detect|appreciate)|fail(?:s|ed)? to reveal|(?:ruled|rules) out
+        lack of|(?:negatives?|neg)(?: for|(?! ,))|free (?:of|from)|absent(?! ,)|absence of
+        unremarkable for|instead of
     """,
     "past": r"""
         before (?:start\w+|taking|going on)(?: \w+){1,3}(?: ,)? SUBJECT(?: \w+)? HADIT
         when SUBJECT was(?: \w+){1,3}(?: ,)? SUBJECT HADIT
         (?:LONGAGO|years ago|(?:back )?in (?:19|20)\d\d)(?: ,)? SUBJECT HADIT|LONGAGO|once had
         (?:(?:past|prior|previous|remote|medical|known|long|significant|a|w|with) ){0,4}HISTORY
-        previous|prior(?! to)|h / o|s / p|pmhx?(?: of)?|used to (?:have|get|suffer from|be)
+        previous|prior(?! to)|h / o|s / p(?= \0)|pmhx?(?: of)?|used to (?:have|get|suffer from|be)
         childhood
-        (?:before|prior to) (?:starting|taking|SUBJECT (?:started|began)|(?:the|this) DRUG|this ,)
+        (?:before|prior to) (?:starting|taking|SUBJECT (?:started|began)|(?:the|this) DRUG)
     """,
     "possible": r"""
         if|unless|in case of|(?:watch|look)(?: out)? for|monitor(?:ed|ing)? for|risks? (?:of|for)
@@ -98,7 +101,7 @@ BEFORE: Final[dict[Status, str]] = {
     """,
     "other": r"""
         KIN(?! DENY| of (?:two|three|four|five|\d))(?: ' s| of mine)?(?:(?: ,)? who)?
-        (?:family (?:history|hx)|fhx?)(?: of)?|runs in (?:my|the) family
+        (?:family (?:history|hx)|fhx?)(?: of)?|(?:no one|nobody|runs) in (?:my|his|her|the) family
     """,
     "present": r"""
         reports?|reported|reporting|complain(?:s|ed|ing)? of|c / o|pos(?:itive)? for|not only
@@ -106,16 +109,16 @@ BEFORE: Final[dict[Status, str]] = {
         since (?:starting|taking|the|this|i|then|beginning)|after (?:starting|taking|the|this|my|i)
         no (?:change|improvement|relief|difference|help|cure|treatment)(?: in| of| from| with| for)?
         not sure(?: if| that| whether)?|no (?:doubt|wonder|idea|one|matter)|as if
-        (?:NOT|CANNOT|never)(?: \w+){1,3} without|(?:NOT|never)(?: (?!FELT)\w+){1,5} ,
+        (?:NOT|CANNOT|never|no)(?: \w+){1,3} without|(?:NOT|never)(?: (?!FELT)\w+){1,5} ,
         (?:NOT|CANNOT|never|nobody|no one) VERB(?: away)?(?: me| us)?(?: with| for| about| of)?
         no (?:energy|appetite|sex drive|libido|motivation|interest|sleep|strength|feeling|taste)
         nothing (?:but|helps|helped|for)|DENY that (?:the|this|my|it)|previously (?:well|healthy)
         prior to (?:admission|arrival|presentation)|(?:worried|concerned) about (?:my|this)
         without (?:relief|improvement|warning|help|contrast)|because of|due to|secondary to|despite
         (?:by|per|to|told|tells|with|from|asked|called) KIN|KIN SAYS|thanks to
-        (?:SUBJECT|and|also|still|then) (?:HAVE|started|developed|noticed|experienced|woke|ended)|i
-        me|my|stopped because of|(?:gave|gives|makes|made) me|caused|causes|causing|still
-        continues? to have|noted|found
+        (?:SUBJECT|and|also|still|then) (?:HAVE|BEGAN)|i|me|my|mine
+        , (?:and (?:his|her|their|the)|just|only|merely)|stopped because of
+        (?:gave|gives|makes|made) me|caused|causes|causing|still|continues? to have|noted|found
     """,
 }
 """Phrases before mentions."""
@@ -144,9 +147,9 @@ AFTER: Final[dict[Status, str]] = {
         (?:is|are) (?:a )?(?:possible|common|known|rare|listed)(?: side effects?)?
     """,
     "present": r"""
-        (?:is |was |are |were )?(?:present|noted|seen|confirmed|worse|worsening)|(?:- )?positive
-        \( \+ \)|\+|: (?:yes|present|positive|\+)|got worse|started|began|appeared|developed
-        resolved|persists?|persisted|continues?|since|improved
+        (?:is |was |are |were )?(?:present|noted|seen|confirmed|worse|worsening)
+        (?:- )?(?:positive|pos)(?! for)|\( \+ \)|\+|: (?:yes|present|positive|\+)|got worse|started
+        began|appeared|developed|resolved|persists?|persisted|continues?|since|improved
     """,
 }
 """Phrases after mentions."""
