@@ -9,6 +9,9 @@ The results are written to `results/status.json`. For either half:
     lost       mentions that are present, and are taken not to be
     removed    mentions that are not present, and are taken not to be
     counts     the number of mentions by the status they have, and by the one that they are given
+
+`reactions` are those of other texts that were not looked at, by the status that they are given. All
+of them are real, but some are reported by a relative.
 """
 
 from __future__ import annotations
@@ -26,9 +29,11 @@ from discotag import Document
 from discotag.integrations.status import statuses
 from discotag.marks import Marked
 from discotag.words import Splitter
+from held_out import held_out
 
 FOLDER = Path(__file__).parent
 MARK = re.compile(r"\[([1-9]*)([PNHOY]):([^\[\]]+)\]")
+FRESH = ("fresh_separate", "fresh_shared", "fresh_serious")
 NAMES = {"P": "present", "N": "denied", "H": "past", "Y": "possible", "O": "other"}
 
 
@@ -84,6 +89,14 @@ def figures(counts: Counter[tuple[str, str]]) -> dict[str, object]:
     }
 
 
+def of_reactions() -> dict[str, int]:
+    """Return the number of real reactions by the status that they are given."""
+    counts = Counter(
+        status for name in FRESH for document in held_out(name) for status in statuses(document)
+    )
+    return dict(sorted(counts.items()))
+
+
 def main() -> None:
     """Measure both halves."""
     parser = argparse.ArgumentParser(
@@ -93,12 +106,14 @@ def main() -> None:
     options = parser.parse_args()
     documents = texts()
     table = Table("half", "present, but lost", "not present, and removed")
-    found = {}
+    found: dict[str, object] = {}
     for name, half in (("looked at", documents[::2]), ("not looked at", documents[1::2])):
-        found[name] = each = figures(measure(half))
+        each = found[name] = figures(measure(half))
         lost, removed = f"{each['lost']} of {each['present']}", each["removed"]
         table.add_row(name, lost, f"{removed} of {each['not present']}")
     Console().print(table)
+    reactions = found["reactions"] = of_reactions()
+    print("Other real reactions:", ", ".join(f"{n} {name}" for name, n in reactions.items()))
     results = FOLDER / "results" / "status.json"
     results.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
     if options.mistakes:

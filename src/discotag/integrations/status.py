@@ -9,120 +9,45 @@ that follows it. The phrases are for English.
 from __future__ import annotations
 
 import re
-from functools import cache
-from typing import Final, Literal, NamedTuple
+from bisect import bisect_left, bisect_right
+from typing import Final, NamedTuple
 
-from discotag.mentions import Document, Sentence
+from discotag.integrations.status_phrases import MENTION, Status, patterns
+from discotag.mentions import Document, Mention, Sentence
+from discotag.words import Splitter
 
-Status = Literal["present", "denied", "past", "possible", "other"]
-"""Who has what is mentioned: `present`, the person the text is about; `denied`, nobody; `past`,
-that person long ago or before the treatment; `possible`, perhaps nobody, as it is feared, asked or
-warned of; `other`, another person."""
+ENDING: Final = re.compile(r"(?<=\w)[,.;:!?](?=[,.;:!?]*$)")
+"""Matches signs at the end of words that are separated by spaces alone."""
 
-BEFORE: Final[dict[Status, str]] = {
-    "denied": """
-                no(?! ,|$)|not|never|without|w / o|w o|denies|denied|denying|deny|negative for|
-        neg for|neg|free of|free from|absence of|lack of|(?:no|without) (?:any )?(?:evidence|
-        signs?|symptoms?|complaints?|history|hx|episodes?) of|no longer|no more|none of|neither|
-        nor|zero|never had|never got|fails to reveal|failed to reveal|(?:do|did|does|has|have|had|
-        is|was|are|were|wo|would)n ' t|(?:do|did|does|has|have|had|is|was|are|were)nt|can not see|
-        ruled out|rules out|instead of|nil|unremarkable for
-    """,
-    "past": """
-                before (?:start\\w+|taking|going on)(?: \\w+){1,3} (?:i|he|she|
-        we) (?:\\w+ )?(?:had|got|suffered)|when (?:i|he|she) was (?:\\w+ ){1,3}(?:i|he|
-        she) (?:had|got|suffered)|(?:(?:past|prior|previous|remote|medical|known|long|significant|
-        a|w|with) )*(?:history|hx)(?: of| :| significant for)?|h / o|s / p|pmhx?(?: :| of)?|
-        previous|previously|prior|used to (?:have|get|suffer from|be)|in the past|years ago|
-        as a (?:child|kid|teen|teenager)|before (?:i |she |he |we )?(?:started|starting|taking|
-        began|the|this)|back in (?:19|20)\\d\\d|in (?:19|20)\\d\\d|childhood|formerly|once had
-    """,
-    "possible": """
-                if|unless|in case of|watch(?: out)? for|look out for|monitor(?:ed|ing)? for|
-        risks? (?:of|for)|(?:chances?|odds) of|(?:may|can|could|might) (?:also )?(?:cause|lead to|
-        develop|get|have|be|turn into|become|experience|result in|mean|include|occur)|possible|
-        possibly|potential|probable|suspected|suspect|suspicion (?:of|for)|suspicious for|
-        concern(?:ed|s)? (?:for|about)|rule out|r / o|r o|cannot (?:rule out|exclude)|
-        can ' t rule out|can not rule out|to exclude|\\?|query|worr(?:y|ied|ying)(?: about|
-         that)?|afraid (?:of|to)|scared (?:of|to)|fear(?:s|ed|ing)?(?: of)?|terrified of|
-        nervous about|anxious about|(?:does|has|did|is|can|could) (?:any ?one|anybody)|(?:does|
-        can) (?:it|this)|any ?one(?: else)?|warn(?:ed|s|ing)?(?: me| us| him| her|
-         patients?)?(?: about| of)?|side effects? (?:include|like|such as|are|may|can|of)|(?:to|
-        can|help(?:s|ed)?|helps to) prevent|prevention of|prophylaxis (?:for|against)?|call (?:if|
-        for)|return (?:if|for)|report any|(?:should|do|will|would) (?:you|i|he|she|it) (?:get|
-        have|develop|experience|cause)|not sure if i have|whether|avoid|ddx|
-        differential(?: diagnosis)?|versus|vs
-    """,
-    "other": """
-                (?:(?:my|his|her|their|the|our|a|pt ' s|patient ' s) )*(?:late |older |younger |
-        elder |little |best )*(?:mother|mom|mum|father|dad|sister|brother|sibling|aunt|uncle|
-        cousin|grand(?:mother|father|ma|pa|parents)|parents?|friend|neighbou?r|co - ?worker|
-        colleague|roommate|boss|niece|nephew|maternal \\w+|paternal \\w+)(?: ' s| of mine)?|
-        family history(?: of| :)?|family hx(?: of| :)?|fhx?(?: of| :)?|sister ' s|runs in (?:my|
-        the) family
-    """,
-    "present": """
-                reports?|reported|reporting|complains? of|complaining of|complained of|c / o|
-        positive for|pos for|presents? with|presented with|endorses|admits(?: to)?|developed|
-        develops|now|currently|today|since (?:starting|taking|the|this|i|then|beginning)|
-        after (?:starting|taking|the|this|my|i)|not only|no (?:change|improvement|relief|
-        difference)(?: in| of| from| with)?|not sure(?: if| that| whether)?|no doubt|no wonder|
-        not to mention|no idea|not (?:resolving|improving|better|resolved|gone|helping|helped)|
-        (?:did|does|do|is|was)n ' t (?:help|touch|fix|relieve|improve|resolve|stop|
-        go)(?: away)?(?: with| for)?|not just|nothing (?:but|helps|helped|for)|without (?:relief|
-        improvement|warning|help)|(?:by|per|to|told|tells) (?:my |his |her |their )?(?:mother|mom|
-        mum|father|dad|parents?|sister|friend)|without contrast|cannot stand|ca ?n ' t stand|
-        because of|due to|secondary to|thanks to|despite|(?:i|we|he|she|pt|patient|and|also|still|
-        then) (?:have|has|had|got|get|gets|feel|felt|am|is|was|started|developed|noticed|
-        experienced|woke|ended)|i ' m|i ' ve|i|me|my|stopped because of|gave me|gives me|makes me|
-        made me|caused|causes|causing|still|continues? to have|noted|found
-    """,
-}
-"""Phrases before mentions, as patterns of lower-case words with a space between any two words."""
+SPLITTER: Final = Splitter()
 
-AFTER: Final[dict[Status, str]] = {
-    "denied": """
-                (?:(?:is|was|were|are|has been|been) )?(?:denied|absent|ruled out|excluded|
-        negative|neg|not (?:seen|present|noted|found|reported|observed))|: (?:no|none|neg|
-        negative|denied|denies|absent|nil|never)|\\( - \\)|\\( (?:neg|negative|no|none|denied|
-        absent) \\)|- ve|(?:is |are |considered |thought )?unlikely|free|no(?= ,|$)|
-        did not (?:occur|happen)|didn ' t (?:occur|happen)|never (?:occurred|happened|came)
-    """,
-    "past": """
-                (?:(?:\\d+|\\w+|a few|several|many) )?(?:years|yrs|decades) ago|in the past|
-        as a (?:child|kid|teen|teenager|baby)|before (?:i |she |he |we )?(?:starting|started|
-        taking|took|began|beginning|the|this|my|any)|in childhood|when i was (?:young|younger|
-        little|a kid|a child|pregnant)|(?:back )?(?:in )?(?:19|20)\\d\\d|in (?:high school|
-        college)|previously|by history
-    """,
-    "possible": """
-                \\?|(?:is |are |was )?(?:possible|suspected|likely|a risk|questionable|feared)|
-        can ?not be (?:ruled out|excluded)|can ' t be (?:ruled out|excluded)|(?:may|might|could|
-        can) (?:occur|happen|develop|follow|be)|(?:is|are) (?:a )?(?:possible|common|known|rare|
-        listed)(?: side effects?)?
-    """,
-    "other": "",
-    "present": """
-                (?:is |was |are |were )?(?:present|noted|seen|confirmed|worse|worsening)|
-        \\( \\+ \\)|\\+|: (?:yes|present|positive|\\+)|(?:started|began|appeared|developed|
-        resolved|persists?|persisted|continues?|since|improved|got worse)
-    """,
-}
-"""Phrases after mentions."""
-
-BORDERS: Final = r"""
-    [.!;:\n]|\?|but|however|although|though|except|yet|because|which|who|apart from|aside from|
-    other than|besides|so|then|therefore|instead|until|while|whereas|- - ?|–|—
-"""
-"""Where clauses end."""
-
-MENTION: Final = "\0"
-"""Stands for each word of a mention."""
+SIGNS: Final = str.maketrans(dict.fromkeys("’‘ʼ´`", "'") | {MENTION: ""})
+"""How other signs for an apostrophe are read, and that of mentions."""
 
 LISTED: Final = re.compile(
-    r"(?: ?(?:,|/|and|or|nor|&|\0|the|any|of|in|on|a|mild|severe|new|acute)(?= |$))* ?"
+    r"(?: ?(?:,|/|-|and|or|nor|&|\0|the|any|of|in|on|a|mild|severe|new|acute)(?= |$))* ?"
 )
 """Matches what stands between mentions of a list."""
+
+IN_OR: Final = re.compile(r"(?: (?!but |no )(?:,|\0|\w+)){1,8}? n?or ")
+"""Matches what follows a mention in a list whose last item is joined with "or"."""
+
+REACH: Final = 400
+"""How many characters a list can have between a mention and a phrase after it."""
+
+WRITER: Final = re.compile(r"\b(?:i|me|my|mine|we|pt|patient)\b")
+"""Found in phrases after which a sentence is no longer about "my sister"."""
+
+FILLERS: Final = frozenset(
+    ("a", "also", "any", "as", "even", "ever", "just", "of", "really", "that", "the")
+)
+"""What may stand between two phrases that belong together, as in "denies any history of"."""
+
+FAMILY: Final = re.compile(r"\b(?:my|our|mine)\b")
+"""Found in phrases such as "my sister"."""
+
+RANK: Final[tuple[Status, ...]] = ("other", "denied", "possible", "past", "present")
+"""Which of the phrases that belong together decides."""
 
 
 class Cue(NamedTuple):
@@ -133,31 +58,44 @@ class Cue(NamedTuple):
         end: The place after its last character.
         status: The status of the mentions that it holds for; None where a clause ends.
         after: Whether it holds for mentions before it.
+        repeated: Whether the same words occur before.
     """
 
     start: int
     end: int
     status: Status | None
-    after: bool = False
+    after: bool
+    repeated: bool = False
 
 
-FILLERS: Final = frozenset(
-    {"", "a", "also", "any", "as", "even", "ever", "just", "of", "really", "the"}
-)
-"""What may stand between two phrases that belong together, as in "denies any history of"."""
+class Scope(NamedTuple):
+    """Phrases that belong together, and hold for the mentions after them.
 
-RANK: Final[tuple[Status, ...]] = ("other", "denied", "possible", "past", "present")
-"""Which of the phrases that belong together decides."""
+    Attributes:
+        status: The status of these mentions.
+        cue: The phrase that decides.
+        last: The last phrase.
+    """
+
+    status: Status
+    cue: Cue
+    last: Cue
 
 
 def statuses(document: Document) -> list[Status]:
     """Return the status of each mention of a document, in the order of `document.mentions`.
 
+    It is `present`, what the person has whom the text is about; `denied`; `past`, of that person
+    long ago or before the treatment; `possible`, as it is feared, asked or warned of; or `other`,
+    of another person.
+
     Example:
         >>> from discotag import load
-        >>> document = load()("She denies rash on her legs, but has terrible headaches.")
+        >>> document = load()("Fails to reveal rash on arms and legs. Swollen ankles and feet.")
         >>> list(zip([mention.text for mention in document.mentions], statuses(document)))
-        [('terrible headaches', 'present')]
+        ... # doctest: +NORMALIZE_WHITESPACE
+        [('rash on legs', 'denied'), ('rash on arms', 'denied'),
+         ('Swollen feet', 'present'), ('Swollen ankles', 'present')]
     """
     return [status for sentence in document.sentences for status in _statuses(sentence)]
 
@@ -165,123 +103,134 @@ def statuses(document: Document) -> list[Status]:
 def _statuses(sentence: Sentence) -> list[Status]:
     if not sentence.mentions:
         return []
-    text, starts, ends = _plain(sentence)
-    cues = _cues(text)
-    places = [
-        (starts[each.start], ends[each.end - 1], starts[each.fragments[-1][0]])
-        for each in sentence.mentions
-    ]
-    return [_status(place, text, cues) for place in places]
+    phrases = _Phrases(sentence)
+    return [phrases.status(mention) for mention in sentence.mentions]
 
 
-def _status(place: tuple[int, int, int], text: str, cues: list[Cue]) -> Status:
-    """Return the status of a mention.
+class _Phrases:
+    """The phrases of a sentence, and what holds after each of them."""
 
-    Args:
-        place: Where it begins and ends, and where its last fragment begins.
-        text: The text, as of `_plain`.
-        cues: The phrases of the text.
-    """
-    start, end, last = place
-    before = _before(text, start, last, cues)
-    after, listed = _after(text, end, cues)
-    if after is None:
-        return before.status if before and before.status else "present"
-    if before is None or before.status in (None, "present"):
-        return after
-    own = MENTION not in text[before.end : start]
-    return (before.status or after) if own or (listed and after == "present") else after
+    def __init__(self, sentence: Sentence) -> None:
+        self.text, self.places = _plain(sentence)
+        found = _cues(self.text)
+        self.after = [cue for cue in found if cue.after]
+        self.starts = [cue.start for cue in self.after]
+        self.cues = sorted(found, key=lambda cue: cue.end)
+        self.ends = [cue.end for cue in self.cues]
+        self.scopes: list[Scope | None] = [None]
+        for cue in self.cues:
+            self.scopes.append(self._next(self.scopes[-1], cue))
 
+    def status(self, mention: Mention) -> Status:
+        """Return the status of a mention."""
+        start, end = self.places[mention.start], self.places[mention.end - 1] + len(MENTION)
+        scope = self._scope(start, self.places[mention.fragments[-1][0]])
+        after, between = self._after(end)
+        if after is None or after.status is None:
+            return scope.status if scope else "present"
+        if scope is None:
+            return after.status
+        if scope.status == "present":
+            asked = self.text.startswith("?", after.start) and self._names(WRITER, scope.cue)
+            return "present" if asked else after.status
+        own = self.text.rfind(MENTION, scope.cue.end, start) < 0
+        if own and scope.status == "denied" and self.text.endswith("free", 0, after.end):
+            return "present"
+        return scope.status if own or (between and after.status == "present") else after.status
 
-def _before(text: str, start: int, last: int, cues: list[Cue]) -> Cue | None:
-    """Return the phrase before a mention, or in its gaps, that holds for it."""
-    scope: list[Cue] = []
-    for cue in cues:
-        in_gap = cue.end > start
-        if cue.after or cue.end > last or (in_gap and cue.status == "present"):
-            if cue.after and cue.status and cue.start < start and _ends_scope(cue, text, start):
-                scope = []
-            continue
+    def _next(self, scope: Scope | None, cue: Cue) -> Scope | None:
+        """Return what holds after a phrase, given what holds before it."""
+        if cue.after:
+            return None if self.text.endswith(f"{MENTION} ", 0, cue.start) else scope
         if cue.status is None:
-            scope = []
-        elif scope and text[scope[-1].end : cue.start].strip() in FILLERS:
-            scope.append(cue)
-        else:
-            scope = [cue]
-    if scope and scope[-1].status == "denied" and _is_own(scope[-1], text, start, cues):
-        return None
-    return min(scope, key=lambda cue: RANK.index(cue.status or "present"), default=None)
+            return None
+        new = Scope(cue.status, cue, cue)
+        if scope is None:
+            return new
+        if cue.status == "present" and scope.status == "other":
+            if self._names(WRITER, cue):
+                return new
+            if self._names(FAMILY, scope.cue):
+                return scope
+        between = self.text[scope.last.end : cue.start].split()
+        if not FILLERS.issuperset(between):
+            return new
+        return min(scope._replace(last=cue), new, key=lambda each: RANK.index(each.status))
+
+    def _names(self, people: re.Pattern[str], cue: Cue) -> bool:
+        """Return whether one of these people is named in a phrase."""
+        return people.search(self.text, cue.start, cue.end) is not None
+
+    def _scope(self, start: int, last: int) -> Scope | None:
+        """Return what holds for a mention, by the phrases before it and in its gaps.
+
+        Args:
+            start: The place of its first word.
+            last: The place of its last fragment.
+        """
+        number = bisect_right(self.ends, start)
+        scope = first = self.scopes[number]
+        for cue in self.cues[number : bisect_right(self.ends, last)]:
+            if not cue.after and cue.status != "present":
+                scope = self._next(scope, cue) if cue.status else first
+        return None if scope and self._is_for_others(scope.last, start) else scope
+
+    def _is_for_others(self, cue: Cue, start: int) -> bool:
+        """Return whether a mention comes after those that are denied one by one.
+
+        So does the cough in "no rash, no fever, mild cough".
+        """
+        if cue.status != "denied" or not cue.repeated:
+            return False
+        comma = self.text.rfind(" ,", cue.end, start)
+        return comma >= 0 and not IN_OR.match(self.text, comma)
+
+    def _after(self, end: int) -> tuple[Cue | None, bool]:
+        """Return the phrase that holds for a mention before it, and whether others are between."""
+        number = bisect_left(self.starts, end)
+        if number == len(self.after) or self.starts[number] > end + REACH:
+            return None, False
+        cue = self.after[number]
+        between = self.text[end : cue.start].strip()
+        listed = MENTION in between and LISTED.fullmatch(between) is not None
+        return (cue, listed) if listed or not between else (None, False)
 
 
-def _is_own(cue: Cue, text: str, start: int, cues: list[Cue]) -> bool:
-    """Return whether a phrase is for one mention alone, as in "no rash, no fever, mild cough"."""
-    word = text[cue.start : cue.end]
-    repeated = any(text[each.start : each.end] == word for each in cues if each.end < cue.start)
-    ended = re.search(f"{MENTION} ,[^{MENTION}]*$", text[cue.end : start])
-    return repeated and ended is not None
+def _plain(sentence: Sentence) -> tuple[str, list[int]]:
+    """Return the words in lower case, with a sign for each of a mention, and the place of each.
 
-
-def _ends_scope(cue: Cue, text: str, start: int) -> bool:
-    """Return whether a phrase stands right after another mention, whose own it is."""
-    return text[: cue.start].rstrip().endswith(MENTION) and cue.end <= start
-
-
-def _after(text: str, end: int, cues: list[Cue]) -> tuple[Status | None, bool]:
-    """Return the status by a phrase after a mention, and whether other mentions are between."""
-    for cue in cues:
-        if cue.after and cue.start >= end:
-            between = text[end : cue.start]
-            if not between.strip():
-                return cue.status, False
-            if MENTION in between and LISTED.fullmatch(between):
-                return cue.status, True
-            break
-    return None, False
-
-
-def _plain(sentence: Sentence) -> tuple[str, list[int], list[int]]:
-    """Return the words in lower case, with a sign for each word of a mention, and their places."""
+    Words are split as by default, as other words than these may be separated by spaces alone.
+    """
     inside = {word for mention in sentence.mentions for word in mention.words}
-    words = [
-        MENTION if number in inside else word.lower().replace("’", "'")
-        for number, word in enumerate(sentence.words)
-    ]
-    starts, ends, place = [], [], 0
-    for word in words:
-        starts.append(place)
-        ends.append(place + len(word))
-        place = ends[-1] + 1
-    return " ".join(words), starts, ends
-
-
-@cache
-def _patterns() -> list[tuple[re.Pattern[str], Status | None, bool]]:
-    given: list[tuple[str, Status | None, bool]] = [(BORDERS, None, False)]
-    given += [(phrases, status, False) for status, phrases in BEFORE.items()]
-    given += [(phrases, status, True) for status, phrases in AFTER.items() if phrases]
-    found = []
-    for phrases, status, after in given:
-        form = re.sub(r"\n\s*", "", phrases)
-        found.append((re.compile(rf"(?<![^ ])(?:{form})(?![^ ])"), status, after))
-    return found
+    parts: list[str] = []
+    places, place = [], 0
+    for number, given in enumerate(sentence.words):
+        places.append(place)
+        word = given.lower().translate(SIGNS)
+        if number in inside:
+            own = [MENTION, *ENDING.findall(word)]
+        else:
+            own = [word[start:end] for start, end in SPLITTER.word_ranges(word)]
+        parts += own
+        place += sum(len(part) + 1 for part in own)
+    return " ".join(parts), places
 
 
 def _cues(text: str) -> list[Cue]:
     """Return the phrases of a sentence in order, without those that are parts of longer ones."""
     found = [
         Cue(match.start(), match.end(), status, after)
-        for pattern, status, after in _patterns()
+        for pattern, status, after in patterns()
         for match in pattern.finditer(text)
     ]
     found.sort(key=lambda cue: (cue.start, -cue.end))
     kept: list[Cue] = []
+    seen: set[str] = set()
+    longest = {False: (0, 0), True: (0, 0)}
     for cue in found:
-        if not any(
-            other.start <= cue.start
-            and cue.end <= other.end
-            and (other.end - other.start > cue.end - cue.start)
-            and other.after == cue.after
-            for other in found
-        ):
-            kept.append(cue)
+        place, word = (cue.start, cue.end), text[cue.start : cue.end]
+        if cue.end > longest[cue.after][1] or place == longest[cue.after]:
+            kept.append(cue._replace(repeated=word in seen))
+            longest[cue.after] = place
+            seen.add(word)
     return kept
