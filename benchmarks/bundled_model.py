@@ -219,6 +219,7 @@ def export(data: Path, model: Path, target: Path) -> None:
         read_config,
     )
     from discotag.model.model_card import card
+    from discotag.training.calibration import calibrated_tagger
 
     texts = [document.text or "" for document in read(model.parents[1] / "dev.jsonl")]
     exported = model.parent / "exported"
@@ -227,8 +228,10 @@ def export(data: Path, model: Path, target: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
     for name in (TOKENIZER, ONNX_INT8, ONNX_SCORER):
         shutil.copy(exported / name, target / name)
-    encoder, config = read_config(exported)
+    encoder, _ = read_config(exported)
     tagger = load(exported, runtime="onnx-int8")
+    dev = [each for document in read(model.parents[1] / "dev.jsonl") for each in document.sentences]
+    tagger.config = config = calibrated_tagger(tagger, dev)
     gold = [sentence for document in read(data / "test.jsonl") for sentence in document.sentences]
     found = [document.sentences[0] for document in tagger.predict([each.words for each in gold])]
     scores = score(gold, found)

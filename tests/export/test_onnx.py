@@ -20,6 +20,7 @@ from discotag.export.quantise import quantise
 from discotag.model.config import ModelConfig
 from discotag.model.eight_bits import quantised_columns
 from discotag.model.network import Network
+from discotag.model.onnx_session import ARC_WEIGHTS
 from discotag.model.precision import EightBits
 from tiny import tiny_deberta, tiny_network, tiny_tokenizer
 
@@ -192,7 +193,7 @@ def test_weights_on_arcs_that_do_not_fit_are_refused(exported, tmp_path, kept):
     for path in (folder / "out").iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     model = onnx.load(tmp_path / "model.onnx")
-    (entry,) = model.metadata_props
+    (entry,) = (each for each in model.metadata_props if each.key == ARC_WEIGHTS)
     entry.value = kept
     onnx.save(model, tmp_path / "model.onnx")
     with pytest.raises(DiscotagError, match=r"its arc weights do not match .* asks for \d+$"):

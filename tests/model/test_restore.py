@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import onnx
 import pytest
 import torch
 
@@ -10,8 +11,9 @@ from discotag import Scheme, load
 from discotag.errors import DiscotagError
 from discotag.export import export
 from discotag.export import quantise as quantise_module
-from discotag.model.eight_bits import ONE, quantised, unquantised
+from discotag.model.eight_bits import quantised, unquantised
 from discotag.model.network import Network
+from discotag.model.onnx_session import WEIGHTS
 from discotag.model.precision import EightBits
 from tiny import tiny_network
 
@@ -108,30 +110,48 @@ def test_mentions_are_those_of_onnxruntime(place, name, near, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["onnx", *EightBits])
-def test_weights_that_would_give_other_scores_are_refused(place, name, monkeypatch):
-    from discotag.model import restore
+def test_weights_that_would_give_other_scores_are_refused(place, name, tmp_path):
+    folder = copied(place / name, tmp_path / "copy")
+    path = folder / ("model.onnx" if name == "onnx" else "model_int8.onnx")
+    change_record(path, exchange_two)
+    refused(folder, "cannot be brought back to PyTorch: scores would differ by")
 
-    real = restore._read
 
-    def exchanged(path):
-        """Exchanges the first two linear layers, which have the same shape."""
-        arrays, operations = real(path)
-        first, second = [n for n, (kind, _) in enumerate(operations) if kind == "linear"][:2]
-        operations[first], operations[second] = operations[second], operations[first]
-        kept = {name: array for name, array in arrays.items() if name == ONE}
-        return kept, operations
+def change_record(path, change):
+    """Change what a file says about its weights."""
+    model = onnx.load(path)
+    (entry,) = (each for each in model.metadata_props if each.key == WEIGHTS)
+    entry.value = change(entry.value)
+    onnx.save(model, path)
 
-    monkeypatch.setattr(restore, "_read", exchanged)
-    refused(place / name, "cannot be brought back to PyTorch: scores would differ by")
+
+def exchange_two(text):
+    record = json.loads(text)
+    one, other = (
+        f"encoder.encoder.layer.0.attention.self.{each}.weight" for each in ("query", "key")
+    )
+    record[one], record[other] = record[other], record[one]
+    return json.dumps(record)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[", "[]", "3", '{"linear.weight": 3}', '{"a": ["b", false]}']
+)
+def test_an_export_that_does_not_say_what_it_has_is_refused(place, text, tmp_path):
+    folder = copied(place / "onnx", tmp_path / "copy")
+    change_record(folder / "model.onnx", lambda _: text)
+    refused(folder, "it does not say which weights it has; use runtime 'onnx'")
 
 
 def test_an_export_of_another_encoder_is_refused(place, tmp_path):
     folder = copied(place / "onnx", tmp_path / "copy")
     data = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(data | {"num_hidden_layers": 1}))
-    refused(folder, "it has 21 layers, and config.json's encoder 13; use runtime 'onnx'")
+    refused(folder, "config.json's encoder has no encoder.encoder.layer.1.*; use runtime 'onnx'")
+    (folder / "config.json").write_text(json.dumps(data | {"num_hidden_layers": 3}))
+    refused(folder, "it has no weights for encoder.encoder.layer.2.attention")
     (folder / "config.json").write_text(json.dumps(data | {"intermediate_size": 32}))
-    refused(folder, "it has no weights for encoder.encoder.layer.0.intermediate.dense.weight")
+    refused(folder, "encoder.encoder.layer.0.intermediate.dense.weight has another shape")
     own = data["discotag"] | {"arc_weights": False}
     (folder / "config.json").write_text(json.dumps(data | {"discotag": own}))
     refused(folder, "its arc weights do not match config.json, which asks for none")

@@ -63,9 +63,9 @@ def export(
     sample = SAMPLE if texts is None else tuple(_lines(texts))
     say("exporting, which takes a while …")
     found = write(model, out, sample, eight_bits)
-    if config.guarantee is not None and model.resolve() != out.resolve():
+    if config.guarantee is not None and read_config(out)[1].guarantee is None:
         say(
-            f"{out}: without the guarantee of {model}, which was measured with another runtime; "
+            f"{out}: without the guarantee of {model}, which was measured with other weights; "
             "`discotag calibrate` measures one"
         )
     if as_json:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import torch
 from torch import Tensor, nn
@@ -20,7 +20,7 @@ from discotag.errors import DiscotagError, InputError
 from discotag.export.agreement import LARGEST_DIFFERENCE, SAMPLE, Agreement, measure_agreement
 from discotag.export.quantise import quantise
 from discotag.export.scorer import write_scorer
-from discotag.model.eight_bits import Numbers
+from discotag.model.eight_bits import Constant, Numbers
 from discotag.model.files import (
     CARD,
     CONFIG,
@@ -33,11 +33,18 @@ from discotag.model.files import (
     write_config,
 )
 from discotag.model.network import Network
-from discotag.model.onnx_session import ARC_WEIGHTS, INPUTS, OPSET
+from discotag.model.onnx_session import ARC_WEIGHTS, INPUTS, OPSET, WEIGHTS
 from discotag.model.precision import EightBits
 from discotag.prediction.batching import plan_batches
 from discotag.prediction.loading import load
 from discotag.prediction.tagger import Tagger
+
+REWRITTEN: Final = ("onnx", "onnx-int8")
+"""The runtimes whose files an export writes."""
+
+ELSEWHERE: Final = ("layer.", "scorer.")
+"""Begins the names of weights that are not constants of the exported graph: those of arcs, and of
+the mention scorer."""
 
 MAX_SAMPLE: Final = 1 << 15
 """The most subwords of the texts that show how large the components of vectors are."""
@@ -86,7 +93,10 @@ def export(
         # Files appear in the target when all are written and compared.
         with tempfile.TemporaryDirectory(dir=target, prefix=".export-") as name:
             found = _export(network, source, Path(name), texts, eight_bits)
-            if source.resolve() != target.resolve() and network.config.guarantee is not None:
+            bound = network.config.guarantee
+            if bound is not None and (
+                source.resolve() != target.resolve() or bound.runtime in REWRITTEN
+            ):
                 write_config(Path(name), replace(network.config, guarantee=None))
             for path in Path(name).iterdir():
                 path.replace(target / path.name)
@@ -173,12 +183,33 @@ def _write(network: Network, path: Path) -> None:
     except Exception as error:  # of many kinds: there is no list of what cannot be exported
         line = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise ModelError(f"this encoder cannot be exported: {line}") from None
-    weights = network.layer.arc_weights
-    if weights is not None:
-        model = onnx.load(path)
-        entry = model.metadata_props.add()
-        entry.key, entry.value = ARC_WEIGHTS, json.dumps(weights.tolist())
-        onnx.save(model, path)
+    model = onnx.load(path)
+    records: dict[str, Any] = {WEIGHTS: _constants(network, model.graph)}
+    if network.layer.arc_weights is not None:
+        records[ARC_WEIGHTS] = network.layer.arc_weights.tolist()
+    for key, value in records.items():
+        model.metadata_props.add(key=key, value=json.dumps(value))
+    onnx.save(model, path)
+
+
+def _constants(network: Network, graph: Any) -> dict[str, Constant | None]:
+    """Return which constant each weight of the encoder and the linear layer became."""
+    from onnx import numpy_helper
+
+    known: dict[tuple[tuple[int, ...], bytes], str] = {}
+    for each in graph.initializer:
+        array = numpy_helper.to_array(each)
+        known.setdefault((array.shape, array.tobytes()), each.name)
+    found: dict[str, Constant | None] = {}
+    for name, parameter in network.named_parameters():
+        if name.startswith(ELSEWHERE):
+            continue
+        weight = parameter.detach().numpy()
+        plain = known.get((weight.shape, weight.tobytes()))
+        turned = known.get((weight.T.shape, weight.T.tobytes()))
+        kept = turned if plain is None else plain
+        found[name] = None if kept is None else Constant(kept, transposed=plain is None)
+    return found
 
 
 @contextmanager

@@ -19,6 +19,7 @@ slower than floats on processors without AVX-512.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -26,18 +27,15 @@ from typing import Any, Final
 import numpy as np
 
 from discotag.model.eight_bits import (
-    MATRIX,
     ONE,
-    PRODUCT,
-    ROUNDED,
     SCALES,
-    SMOOTHING,
     WHOLE,
+    Constant,
     Numbers,
     quantised,
     quantised_columns,
 )
-from discotag.model.onnx_session import INPUTS, make_session
+from discotag.model.onnx_session import INPUTS, WEIGHTS, make_session
 from discotag.model.precision import EightBits
 
 LEAST_WEIGHTS: Final = 1 << 14
@@ -94,7 +92,7 @@ def quantise(
     model = onnx.load(source)
     graph = model.graph
     tables = {each.name: each for each in graph.initializer}
-    chosen: dict[str, Numbers] = {}
+    chosen: dict[str, tuple[str, Numbers]] = {}
     for node in graph.node:
         place = {"MatMul": 1, "Gather": 0}.get(node.op_type)
         table = None if place is None else tables.get(node.input[place])
@@ -105,23 +103,23 @@ def quantise(
             and table.dims[0] * table.dims[1] >= LEAST_WEIGHTS
             and all(each.i == 0 for each in node.attribute)  # the axis, if there is one
         ):
-            chosen[node.output[0]] = numpy_helper.to_array(table)
+            chosen[node.output[0]] = (table.name, numpy_helper.to_array(table))
     if kind == EightBits.WEIGHTS:
         rewriter = _Rewriter()
     else:
         matrices: dict[str, list[Numbers]] = {}
         for node in graph.node:
             if node.op_type == "MatMul" and node.output[0] in chosen:
-                matrices.setdefault(node.input[0], []).append(chosen[node.output[0]])
+                matrices.setdefault(node.input[0], []).append(chosen[node.output[0]][1])
         rewriter = _ProductRewriter(graph, _smoothing(model, matrices, samples))
+    constants: dict[str, Constant] = {}
     for node in graph.node:
-        weights = chosen.get(node.output[0])
-        if weights is None:
+        if node.output[0] not in chosen:
             rewriter.nodes.append(node)
-        elif node.op_type == "MatMul":
-            rewriter.matmul(node, weights)
-        else:
-            rewriter.gather(node, weights)
+            continue
+        name, weights = chosen[node.output[0]]
+        write = rewriter.matmul if node.op_type == "MatMul" else rewriter.gather
+        constants[name] = write(node, weights)
     del graph.node[:]
     graph.node.extend(rewriter.nodes)
     used = {name for node in graph.node for name in node.input}
@@ -130,8 +128,23 @@ def quantise(
     graph.initializer.extend(kept)
     if all(each.domain != MICROSOFT for each in model.opset_import):
         model.opset_import.append(helper.make_opsetid(MICROSOFT, 1))
+    _record(model, constants)
     onnx.checker.check_model(model)
     onnx.save(model, target)
+
+
+def _record(model: Any, constants: Mapping[str, Constant]) -> None:
+    """Say where the weights are that were in constants by these names; see `WEIGHTS`."""
+    for entry in model.metadata_props:
+        if entry.key == WEIGHTS:
+            kept = {
+                name: each and Constant(*each) for name, each in json.loads(entry.value).items()
+            }
+            for name, each in kept.items():
+                if each is not None and each.name in constants:
+                    found = constants[each.name]
+                    kept[name] = found._replace(transposed=each.transposed)
+            entry.value = json.dumps(kept)
 
 
 class _Rewriter:
@@ -142,7 +155,7 @@ class _Rewriter:
         self.tables: list[Any] = []
         self._known: set[str] = set()
 
-    def matmul(self, node: Any, weights: Numbers) -> None:
+    def matmul(self, node: Any, weights: Numbers) -> Constant:
         """Multiply with a matrix of floats that is unpacked when the model is loaded.
 
         All that goes into the matrix is constant, so onnxruntime computes it once.
@@ -150,15 +163,17 @@ class _Rewriter:
         name = node.output[0]
         blocks = self._unpacked(name, *quantised(weights, 0))
         shape = self._table(f"{name}_shape", np.array(weights.shape))
-        matrix = self._node("Reshape", [blocks, shape], f"{name}{MATRIX}")
+        matrix = self._node("Reshape", [blocks, shape], f"{name}_matrix")
         self._node("MatMul", [node.input[0], matrix], name)
+        return Constant(name, transposed=False, axis=0)
 
-    def gather(self, node: Any, weights: Numbers) -> None:
+    def gather(self, node: Any, weights: Numbers) -> Constant:
         """Look up rows of integers, and multiply them with their scales."""
         name, indices = node.output[0], node.input[1]
         rows = self._unpacked(name, *quantised(weights, 1), indices)
         shape = self._node("Shape", [indices], f"{name}_indices")
         self._reshape(rows, shape, weights.shape[1], name)
+        return Constant(name, transposed=False, axis=1)
 
     def _unpacked(
         self, name: str, whole: Numbers, scales: Numbers, indices: str | None = None
@@ -208,7 +223,7 @@ class _ProductRewriter(_Rewriter):
             name for node in graph.node if node.op_type in ACTIVATIONS for name in node.output
         }
 
-    def matmul(self, node: Any, weights: Numbers) -> None:
+    def matmul(self, node: Any, weights: Numbers) -> Constant:
         """Multiply vectors x, rounded to `scale * (whole - zero)`, with a matrix W.
 
         x W = scale * ((whole - zero) W)
@@ -220,16 +235,18 @@ class _ProductRewriter(_Rewriter):
             weights if factors is None else weights / factors[:, None]
         )
         inputs = [
-            f"{given}{ROUNDED}",
+            f"{given}_rounded",
             self._table(f"{name}{WHOLE}", whole),
             self._table(ONE, np.float32(1)),
             self._table(f"{name}{SCALES}", scales),
             zero,
         ]
-        product = f"{name}{PRODUCT}"
+        product = f"{name}_product"
         self._node("MatMulIntegerToFloat", inputs, product, domain=MICROSOFT)
         rows = self._node("Mul", [product, f"{given}_scale"], f"{name}_rows")
         self._reshape(rows, f"{given}_leading", weights.shape[1], name)
+        scaled = None if factors is None else f"{given}_smoothing"
+        return Constant(name, transposed=False, factors=scaled)
 
     def _round(self, name: str, length: int) -> str:
         """Round vectors to eight bits, each by its own range; return the integer that means zero.
@@ -238,12 +255,12 @@ class _ProductRewriter(_Rewriter):
         """
         zero = LOW if name in self._activated else MIDDLE
         zero_name = self._table(f"eight_bits.zero_{zero}", np.uint8(zero))
-        if f"{name}{ROUNDED}" in self._known:
+        if f"{name}_rounded" in self._known:
             return zero_name
         self._node("Shape", [name], f"{name}_leading", end=-1)
         vectors = name
         if name in self._smoothing:
-            factors = self._table(f"{name}{SMOOTHING}", self._smoothing[name])
+            factors = self._table(f"{name}_smoothing", self._smoothing[name])
             vectors = self._node("Mul", [name, factors], f"{name}_smooth")
         shape = self._table(f"eight_bits.rows_of_{length}", np.array([-1, length]))
         rows = self._node("Reshape", [vectors, shape], f"{name}_vectors")
@@ -259,7 +276,7 @@ class _ProductRewriter(_Rewriter):
         number = self._node("Shape", [scales], f"{name}_number")
         zeros = self._table(f"eight_bits.zeros_{zero}", np.array([zero], np.uint8))
         zeros = self._node("Expand", [zeros, number], f"{name}_zeros")
-        self._node("QuantizeLinear", [rows, scales, zeros], f"{name}{ROUNDED}", axis=0)
+        self._node("QuantizeLinear", [rows, scales, zeros], f"{name}_rounded", axis=0)
         return zero_name
 
 

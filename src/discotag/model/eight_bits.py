@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,14 +30,7 @@ TINY: Final = 6e-8
 
 WHOLE: Final = "_whole"
 SCALES: Final = "_scales"
-MATRIX: Final = "_matrix"
-"""End the names of integers, of their scales, and of the matrix of floats that both become."""
-
-ROUNDED: Final = "_rounded"
-SMOOTHING: Final = "_smoothing"
-PRODUCT: Final = "_product"
-"""End the names of vectors in eight bits, of the factors that they were multiplied with before, and
-of their products with a matrix."""
+"""End the names of integers, and of their scales."""
 
 ONE: Final = "eight_bits.one"
 """A constant that files with products in eight bits have."""
@@ -94,3 +88,31 @@ def quantised_columns(weights: Numbers) -> tuple[Numbers, Numbers]:
     scales = np.maximum(np.abs(weights).max(0) / STEPS, sums / PAIR)
     scales = np.maximum(scales, TINY).astype(np.float32)
     return np.rint(weights / scales).clip(-STEPS, STEPS).astype(np.int8), scales
+
+
+class Constant(NamedTuple):
+    """Where an exported file keeps a weight of the network.
+
+    Attributes:
+        name: The name of a constant, or the beginning of the names of integers and scales.
+        transposed: Whether it is kept transposed.
+        axis: That of `quantised`; None for floats and for `quantised_columns`.
+        factors: The name of factors that the rows were divided by, if they were.
+    """
+
+    name: str
+    transposed: bool
+    axis: int | None = None
+    factors: str | None = None
+
+    def weight(self, arrays: Mapping[str, Numbers]) -> Numbers:
+        """Return the weight, in floats, from the constants of a file by name."""
+        if self.name in arrays:
+            weight = arrays[self.name]
+        else:
+            whole, scales = arrays[self.name + WHOLE], arrays[self.name + SCALES]
+            axis = self.axis
+            weight = whole * scales if axis is None else unquantised(whole, scales, axis)
+        if self.factors is not None:
+            weight = weight * arrays[self.factors][:, None]
+        return weight.T if self.transposed else weight

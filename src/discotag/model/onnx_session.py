@@ -29,6 +29,10 @@ ORT_OPT_OUT: Final = "ORT_DISABLE_TELEMETRY"
 ARC_WEIGHTS: Final = "arc_weights"
 """The key of the arcs' weights in the metadata of an ONNX file."""
 
+WEIGHTS: Final = "weights"
+"""The key of the constants that weights became, by the names of weights; None for those that
+nothing uses."""
+
 OPSET: Final = 20
 """The ONNX opset of exports: the first with GELU as one operation, which is faster than its parts.
 onnxruntime supports it since 1.17."""

@@ -14,6 +14,7 @@ from discotag.model.calibration import Calibration, fit_calibration
 from discotag.model.config import ModelConfig
 from discotag.model.network import Network
 from discotag.prediction.regions import Judged, Options
+from discotag.prediction.tagger import Tagger
 from discotag.training.epochs import merit_of
 from discotag.training.evaluation import make_tagger, to_dict
 from discotag.training.processes import divide
@@ -33,10 +34,21 @@ def calibrated(network: Network, dev: Sequence[Sentence], *, bf16: bool = False)
         dev: The sentences to set them on.
         bf16: Whether the network computes in bf16.
     """
-    config = replace(network.config, bias=0.0, calibration=None, least_discontinuous=0.0)
-    tagger = make_tagger(network, bf16=bf16)
+    return calibrated_tagger(make_tagger(network, bf16=bf16), dev)
+
+
+def calibrated_tagger(tagger: Tagger, dev: Sequence[Sentence]) -> ModelConfig:
+    """Return the configuration of a tagger with a calibration and `bias` for its runtime.
+
+    An export in eight bits has slightly other scores than the network that it was made from.
+
+    Args:
+        tagger: The tagger; its own calibration and `bias` are replaced by neutral ones.
+        dev: The sentences to set them on.
+    """
+    config = replace(tagger.config, bias=0.0, calibration=None, least_discontinuous=0.0)
     tagger.config = config
-    if network.scorer is None:
+    if not config.mention_scorer:
         documents = divide([Document((Sentence(each.words),)) for each in dev], tagger.tag_batch)
         found = [document.sentences[0].mentions for document in documents]
         return replace(config, calibration=calibration_of_found(dev, found))
