@@ -174,7 +174,19 @@ LONGER = (
     "TIME in: {}. Anyone else?|Does the {} ever stop? On DRUG since TIME.|"
     "Tolerating DRUG poorly with {}.|Course complicated by {} (DRUG).|"
     "Not sure it is worth it: {} for a bit less pain in my knee.|"
-    "my daughter started DRUG and now {}|after TIME dad had {} and they changed it to DRUG"
+    "my daughter started DRUG and now {}|after TIME dad had {} and they changed it to DRUG|"
+    "{} :(|{} from out of the blue|{}, no thank you|{}, never again|{} on top of it all|{} ugh|"
+    "Every tablet means {}.|Each injection is followed by {}.|The side effects I get: {}.|"
+    "What I noticed so far: {}.|My only complaints are {}.|Known for {} in my case.|"
+    "Brought in by ambulance for {} TIME after DRUG.|Admitted with {} after a week of DRUG.|"
+    "{} for the whole month I took DRUG.|{} until I quit.|{}. That is DRUG for you.|"
+    "I have had DRUG since my divorce, and though it helps, the {} wear me down.|"
+    "He takes DRUG for his exams; his mother noticed {} before he did.|"
+    "take your pick: {}, every single day|{}, what a week|so far only {}|could live without {}|"
+    "My pharmacist blames DRUG for {}.|Reported after vaccination: {}.|Post op on DRUG: {}.|"
+    "Visit 3: {} since last visit.|Nobody warned me about {}, and now I have it.|{} x 2 weeks|"
+    "My baby had {} after the shot.|dog tired with {} on DRUG|it's the {} that I can't stand|"
+    "After doubling the dose: {}.|{} again this morning, an hour after DRUG|{}?! thanks DRUG"
 ).split("|")
 """Frames besides those of `made_up_posts`; TIME is a time, DRUG a drug."""
 
@@ -235,6 +247,16 @@ ENDS = {
     "hair": "thin|brittle|dull",
     "sided weakness": "left|right",
     "sided chest pain": "left|right",
+    "nodes": "neck|armpit|groin",
+    "dreams": "vivid|violent|strange|lucid|sexual",
+    "vision": "double|blurry|tunnel|dim",
+    "taste": "metallic|bitter|salty|soapy",
+    "skin": "dry|itchy|peeling|yellow|paper thin|oily",
+    "function": "liver|kidney|thyroid|sexual",
+    "failure": "liver|kidney|heart|respiratory",
+    "attacks": "panic|gout|asthma|anxiety",
+    "clots": "leg|lung|brain",
+    "periods": "heavy|painful|missed|irregular",
 }
 """What mentions share at their end, with what differs before it."""
 
@@ -252,6 +274,21 @@ BEGINNINGS = {
     "bruises on my": "arms|legs|belly|thighs|shins",
     "ringing in my": "left ear|right ear|head",
     "changes in": "taste|smell|vision|mood|weight|sleep",
+    "urinary": "urgency|hesitancy|frequency|retention|incontinence",
+    "muscle": "pain|weakness|cramps|wasting|twitching",
+    "abdominal": "pain|bloating|cramps|distension",
+    "joint": "pain|stiffness|swelling",
+    "visual": "snow|disturbances|hallucinations|loss",
+    "night": "sweats|terrors|cramps|blindness",
+    "weight": "gain|loss|fluctuations",
+    "hair": "loss|thinning|breakage",
+    "mood": "swings|changes|lows",
+    "cramps in both": "feet|calves|hands|thighs",
+    "problems with": "my memory|my balance|my vision|my sleep|erections",
+    "fear of": "dying|people|the dark|flying|going outside",
+    "swelling of the": "lips|tongue|ankles|hands|face",
+    "bleeding from the": "gums|nose|bowel|ears",
+    "difficulty": "swallowing|breathing|urinating|walking|concentrating|sleeping",
     "inflammation of the": "pancreas|gallbladder|heart muscle|bowel|eyes|veins",
 }
 """What mentions share at their beginning, with what differs after it."""
@@ -269,6 +306,11 @@ DID_BEGINNINGS = {
     "had trouble": "swallowing|breathing|walking straight|finding words|falling asleep",
     "broke out in": "hives|a cold sweat|a rash|blisters|pimples",
     "gained": "weight|20 pounds|a belly",
+    "kept forgetting": "names|where I was|my keys|what I wanted to say",
+    "wakes up": "screaming|soaked|in tears|confused",
+    "was scared of": "the dark|other people|every noise|being alone",
+    "broke": "my hip|two ribs|a tooth",
+    "can't": "sleep|eat|concentrate|breathe|feel my feet|get out of bed|pee|orgasm",
     "forgot": "appointments|my own address|names|words",
 }
 
@@ -287,6 +329,11 @@ BETWEEN = (
     ("decreased", "hearing|feeling|strength", "on the left"),
     ("tingling in my", "left|right", "hand"),
     ("numb", "left|right", "arm"),
+    ("tender", "neck|armpit|groin", "nodes"),
+    ("infection of the", "upper|lower", "airways"),
+    ("swelling of my", "upper|lower", "lip"),
+    ("increased", "eye|blood|skull", "pressure"),
+    ("painful", "left|right|big", "toe"),
 )
 """What mentions share around the parts that differ."""
 
