@@ -47,7 +47,7 @@ END: Final = "\n]}\n"
 def recognises(path: Path, head: str) -> bool:
     """Return whether the file has an object with a list of passages or documents."""
     keys = first_object(head)[1]
-    return any(keys.get(key) in ("start_array", "") for key in ("passages", *DOCUMENTS))
+    return any(keys.get(key) in ("[", "") for key in ("passages", *DOCUMENTS))
 
 
 def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:

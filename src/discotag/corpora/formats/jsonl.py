@@ -70,7 +70,7 @@ MENTION: Final = frozenset({"label", "text", "spans", "fragments", "score"})
 def recognises(path: Path, head: str) -> bool:
     """Return whether the first object, alone or in a list, has the keys of a document."""
     keys = first_object(head)[1]
-    return not OWN_KEYS.isdisjoint(keys) or keys.get("text") in ("string", "")
+    return not OWN_KEYS.isdisjoint(keys) or keys.get("text") in ('"', "")
 
 
 def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
