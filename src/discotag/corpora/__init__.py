@@ -83,7 +83,7 @@ def read(
         raise failed(error, path) from None
     with decoding(encoding):
         chosen = format_to_read(path, format, table)
-    reading = Reading(splitter or Splitter(), report, table or TableOptions())
+    reading = Reading(splitter or Splitter(), report, table or TableOptions(elsewhere=True))
     documents = _read(path, chosen, reading)
     if check_ids and chosen.table is None:
         documents = _check_ids(documents, report)

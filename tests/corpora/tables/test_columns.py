@@ -148,3 +148,10 @@ def test_the_name_of_the_column_finds_names_below_a_wide_title(tmp_path):
     path.write_text("Export,of posts,,\n2026,4,,\nPost,Day,Drug,Comment\n3,4,A,Swollen knees\n")
     documents, _ = read_all(path, text_column="comment")
     assert [document.text for document in documents] == ["Swollen knees"]
+
+
+def test_messages_name_the_command_that_has_the_option(tmp_path):
+    path = make(tmp_path, ["title", "body"], ["A very good one", "Another long text"])
+    for table, whose in ((None, " of discotag corpus convert"), (TableOptions(), "")):
+        with pytest.raises(CorpusError, match=rf"Use --text-column{whose} with one of title, body"):
+            list(read(path, table=table))
