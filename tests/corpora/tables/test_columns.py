@@ -49,7 +49,7 @@ def test_the_column_of_texts_is_guessed_and_said(tmp_path, rows, column):
 def test_columns_are_listed_where_it_is_not_clear(tmp_path, rows):
     message = f"which column has the texts. Use --text-column with one of {', '.join(rows[0])}"
     with pytest.raises(CorpusError, match=message):
-        list(read(make(tmp_path, *rows)))
+        list(read(make(tmp_path, *rows), table=TableOptions()))
 
 
 def test_a_missing_column_is_one_line(tmp_path):
