@@ -137,6 +137,15 @@ def test_endings_decide_where_prose_looks_like_a_format(tmp_path):
         (tmp_path / name).write_text("a O\nb O\n")
         for prose in (False, True):
             assert find_format(tmp_path / name, prose=prose).name == format
+    (tmp_path / "a.csv").write_text("a B-X\nb I-X\n")  # which no table looks like
+    assert find_format(tmp_path / "a.csv").name == "conll"
+
+
+def test_a_table_beside_a_corpus_is_not_the_corpus(tmp_path):
+    (tmp_path / "a.csv").write_text("id,comment\n1,so very sore\n")
+    assert [each.text for each in read(tmp_path)] == ["so very sore"]
+    shutil.copy(DATA / "jsonl/three.jsonl", tmp_path / "corpus.jsonl")
+    assert find_format(tmp_path).name == "jsonl"
 
 
 def test_files_that_cannot_be_recognised(tmp_path):
@@ -200,6 +209,7 @@ def test_formats_say_what_they_are():
         assert name == format.name
         assert format.about
         assert "\n" not in format.about
+        assert f"`{name}`" in (DATA.parents[1] / "docs/corpora.md").read_text("utf-8")
         assert format.read or format.write
         assert format.ending.startswith(".") or format.folder
         assert all(suffix.startswith(".") for suffix in format.suffixes)

@@ -75,6 +75,7 @@ def names(wanted: Callable[[Format], object] = lambda each: True) -> str:
 READABLE: Final = names(lambda each: each.read)
 WRITABLE: Final = names(lambda each: each.write)
 TABLES: Final = names(lambda each: each.table)
+"""The names of the formats that can be read, that can be written, and of tables."""
 
 
 def named_format(name: str) -> Format:
@@ -165,11 +166,16 @@ def _format_of_folder(folder: Path) -> Format:
     files = files_in(folder, report=lambda problem: None)  # reported when the files are read
     if not files:
         raise CorpusError(Problem("missing", "the folder has no files", str(folder)))
+    table = None  # which may be a list of the documents, beside them
     for file in files[:TRIED]:
         with suppress(CorpusError):
             found = find_format(file)
             if file.name.endswith(found.endings):
-                return found
+                if found.table is None:
+                    return found
+                table = table or found
+    if table is not None:
+        return table
     message = f"no file in this folder was recognised; name the format, one of {READABLE}"
     raise UnrecognisedError(Problem("syntax", message, str(folder)))
 
@@ -188,7 +194,7 @@ def _format_of_file(path: Path, prose: bool, report: Report) -> Format:
     if found is None or found.certain is always:
         found = found or ending or (TEXT if prose else None)
     elif ending is not None:
-        found = found if _ends(path, found) else ending
+        found = found if _ends(path, found) or found.certain(start) else ending
     elif prose and (is_plain(path) or not _ends(path, found)):
         certain = found.certain(start)
         other, found = (TEXT, found) if certain else (found, TEXT)
