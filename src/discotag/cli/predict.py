@@ -411,7 +411,8 @@ class _Writer:
             self._write(self._tagged(progress=not sys.stdout.isatty()), out)
             return
         with self._locked(out):
-            before = _count(out)
+            # The rows of a table are mentions, whose documents are not known.
+            before = _count(out) if self.form.table is None else (0, 0)
             try:
                 self._write(self._tagged(), out)
             except KeyboardInterrupt:
