@@ -17,7 +17,7 @@ CORPORA = {name: each for name, each in FORMATS.items() if each.table is None}
 
 WRITERS = [name for name, each in CORPORA.items() if each.write is not None]
 
-FLAT = {name for name, each in CORPORA.items() if not each.overlaps}
+FLAT = {name for name, each in CORPORA.items() if not (each.overlaps and each.discontinuous)}
 """Formats that hold continuous mentions only, which do not overlap."""
 
 SENTENCES_ONLY = {name for name, each in CORPORA.items() if not each.keeps_text}
