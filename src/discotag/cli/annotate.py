@@ -14,9 +14,6 @@ import typer
 from discotag.cli.annotate_export import export_annotations
 from discotag.cli.messages import say
 from discotag.cli.options import (
-    READABLE,
-    TABULAR,
-    WRITABLE,
     EncodingOption,
     IdColumnOption,
     ModelWordsOption,
@@ -40,7 +37,7 @@ from discotag.cli.serve import (
     TokenFileOption,
     read_token,
 )
-from discotag.corpora.inputs import PLAIN
+from discotag.corpora.formats.registry import READABLE, WRITABLE
 from discotag.corpora.tables import TableOptions
 from discotag.counts import counted
 from discotag.errors import DiscotagError, InputError
@@ -117,7 +114,7 @@ def annotate(
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help=f"The format of --export; by default from its ending: {WRITABLE}, {TABULAR}.",
+            help=f"The format of --export; by default from its ending: {WRITABLE}.",
             show_default=False,
         ),
     ] = None,
@@ -133,8 +130,7 @@ def annotate(
         typer.Option(
             "--from",
             metavar="FORMAT",
-            help=f"The format of CORPUS: {PLAIN}, {READABLE}, {TABULAR}. [default: found from "
-            "the content]",
+            help=f"The format of CORPUS: {READABLE}. [default: found from the content]",
             show_default=False,
         ),
     ] = None,

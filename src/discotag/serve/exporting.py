@@ -11,7 +11,6 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from discotag.corpora import FORMATS, write
-from discotag.corpora.tables import TABLES, write_table
 from discotag.mentions import Document
 
 NAME: Final = "mentions"
@@ -21,6 +20,7 @@ MEDIA: Final = {
     ".csv": "text/csv; charset=utf-8",
     ".json": "application/json",
     ".jsonl": "application/x-ndjson",
+    ".md": "text/markdown; charset=utf-8",
     ".tsv": "text/tab-separated-values; charset=utf-8",
     ".txt": "text/plain; charset=utf-8",
     ".xml": "application/xml",
@@ -54,21 +54,17 @@ def write_download(
 
     Args:
         documents: The documents.
-        format: The name of a format that can be written, or of a table.
+        format: The name of a format that can be written.
         candidates: Whether a table has columns for candidates.
 
     Raises:
         CorpusError: The format cannot represent a document.
     """
     with TemporaryDirectory(prefix="discotag-") as made:
-        suffix = (TABLES[format] if format in TABLES else FORMATS[format]).suffixes[0]
-        folder = format in FORMATS and FORMATS[format].folder
-        path = Path(made) / (NAME if folder else f"{NAME}{suffix}")
-        if format in TABLES:
-            write_table(documents, path, format, candidates=candidates)
-        else:
-            write(documents, path, format)
-        if folder:
+        ending = FORMATS[format].ending
+        path = Path(made) / f"{NAME}{ending}"
+        write(documents, path, format, candidates=candidates)
+        if not ending:
             return Download(f"{NAME}.zip", _archive(path))
         return Download(path.name, path.read_bytes())
 

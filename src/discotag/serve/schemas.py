@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Annotated, Any, Final, Self, TypeVar
 
 from pydantic import (
@@ -16,7 +15,7 @@ from pydantic import (
 )
 
 from discotag.corpora import FORMATS
-from discotag.corpora.tables import TABLES
+from discotag.corpora.formats.registry import TABLES
 from discotag.described import UNBOUNDED, describe
 from discotag.prediction.wanted import Wanted
 from discotag.serve.errors import ServiceError, shown
@@ -31,14 +30,7 @@ WANTED: Final = ("labels", "min_score", "bias", "alternatives", "candidates")
 MOST_ALTERNATIVES: Final = 10
 """The most alternatives of a sentence; finding k of them takes k times the memory."""
 
-NEEDED: Final = {"xlsx": "openpyxl", "parquet": "pyarrow"}
-"""The packages that formats need and that may be missing."""
-
-EXPORTS: Final = tuple(
-    name
-    for name in (*(each.name for each in FORMATS.values() if each.write is not None), *TABLES)
-    if name not in NEEDED or find_spec(NEEDED[name]) is not None
-)
+EXPORTS: Final = tuple(name for name, each in FORMATS.items() if each.can_write)
 """The formats of downloads."""
 
 R = TypeVar("R", bound="PredictRequest")
@@ -140,9 +132,9 @@ class ExportRequest(PredictRequest):
     def _check_format(self) -> Self:
         if self.format not in EXPORTS:
             raise ValueError(f"format must be one of {', '.join(EXPORTS)}")
-        if self.candidates and self.format not in ("jsonl", *TABLES):
+        if self.candidates and not FORMATS[self.format].keeps_details:
             raise ValueError(
-                f"{self.format} cannot mark candidates; use jsonl, {', '.join(TABLES)}, or leave "
+                f"{self.format} cannot mark candidates; use jsonl, {TABLES}, or leave "
                 "out candidates"
             )
         return self

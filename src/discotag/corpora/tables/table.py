@@ -52,11 +52,19 @@ class TableOptions:
         text_column: The name of the column with the texts.
         id_column: The name of the column with their ids.
         sheet: The name or the number of the sheet of a workbook.
+        elsewhere: Whether these options cannot be given here, for messages: they are then told to
+            be those of `discotag corpus convert`.
     """
 
     text_column: str | None = None
     id_column: str | None = None
     sheet: str | None = None
+    elsewhere: bool = False
+
+    @property
+    def whose(self) -> str:
+        """What messages say after the name of an option."""
+        return " of discotag corpus convert" if self.elsewhere else ""
 
     def __bool__(self) -> bool:
         return (self.text_column or self.id_column or self.sheet) is not None
@@ -68,24 +76,20 @@ Append = Callable[[Sequence[Any]], None]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A file format of tables.
+    """How the rows of a kind of table are read and written.
 
     Attributes:
-        name: The name of the format, as in `--format`.
-        suffixes: The endings of its files.
-        recognises: Returns whether the first bytes of a file are those of this format. None if only
-            the ending of a file tells.
-        rows: Yields the rows of a file, the row with the names of the columns included.
-        padded: Whether rows that are shorter than others only lack empty cells.
+        name: The name of its format.
         create: Opens a file to write, which appears when it is complete, given the names of the
             columns and what their cells hold, one of the constants above or a type of Arrow.
+        rows: Yields the rows of a file, the row with the names of the columns included; None if
+            tables can only be written.
+        padded: Whether rows that are shorter than others only lack empty cells.
         types: Returns the types of the columns by name, for formats that know them.
     """
 
     name: str
-    suffixes: tuple[str, ...]
-    recognises: Callable[[bytes], bool] | None
-    rows: Callable[[Path, TableOptions, Report], Generator[Row, None, None]]
-    padded: bool
     create: Callable[[Path, Mapping[str, Any]], AbstractContextManager[Append]]
+    rows: Callable[[Path, TableOptions, Report], Generator[Row, None, None]] | None = None
+    padded: bool = False
     types: Callable[[Path], Mapping[str, Any]] | None = None

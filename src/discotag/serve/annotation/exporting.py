@@ -8,13 +8,11 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from discotag.corpora import FORMATS, write
 from discotag.corpora.parsing.problems import CorpusError, shown
-from discotag.corpora.tables import TABLES, write_table
 from discotag.errors import DiscotagError
 from discotag.mentions import Document
 from discotag.serve.annotation import records
@@ -22,14 +20,8 @@ from discotag.serve.annotation.corpus import document_of
 
 Which = Literal["finished", "all"]
 
-NEEDS: Final = {"xlsx": "openpyxl", "parquet": "pyarrow"}
-"""Packages that kinds of tables need."""
-
 NAME: Final = "annotations"
 """The name of a downloaded file, before its ending."""
-
-WORDS_ONLY: Final = ("inline", "conll", "w2ner")
-"""Formats that keep sentences as words, without the text, the documents and their names."""
 
 MOST_LEFT_OUT: Final = 200
 """The most documents that a summary names; further ones are counted."""
@@ -53,13 +45,8 @@ class LeftOut:
 @cache
 def format_names() -> dict[str, str]:
     """Return the formats that can be written here, each with a description for people."""
-    found = {"jsonl": FORMATS["jsonl"].about}
-    found |= {each.name: each.about for each in FORMATS.values() if each.write is not None}
-    tables = {"csv": "CSV", "tsv": "TSV", "xlsx": "Excel", "parquet": "Parquet"}
-    for name in TABLES:
-        if name not in NEEDS or find_spec(NEEDS[name]) is not None:
-            found[name] = f"{tables.get(name, name)}, a row for each mention"
-    return found
+    first = FORMATS["jsonl"]
+    return {each.name: each.about for each in (first, *FORMATS.values()) if each.can_write}
 
 
 def file_name(format: str) -> str:
@@ -69,10 +56,7 @@ def file_name(format: str) -> str:
         >>> file_name("jsonl"), file_name("brat")
         ('annotations.jsonl', 'annotations.zip')
     """
-    if format in TABLES:
-        return NAME + TABLES[format].suffixes[0]
-    chosen = FORMATS[format]
-    return NAME + (".zip" if chosen.folder else chosen.suffixes[0])
+    return NAME + (FORMATS[format].ending or ".zip")
 
 
 def settled_documents(
@@ -199,19 +183,10 @@ def _unwritable(error: CorpusError, name: str | None) -> str:
     return f"Document {shown('' if name is None else name)}: {error.problem.message}"
 
 
-def write_as(documents: Iterator[Document], path: Path, format: str) -> None:
-    """Write documents to a path in a format or kind of table."""
-    if format in TABLES:
-        write_table(documents, path, format)
-    else:
-        write(documents, path, format)
-
-
 def _write(documents: Iterator[Document], folder: Path, format: str) -> Path:
     """Write documents under a fixed name, and return the path."""
-    folder_of_files = format in FORMATS and FORMATS[format].folder
-    path = folder / (NAME if folder_of_files else file_name(format))
-    write_as(documents, path, format)
+    path = folder / f"{NAME}{FORMATS[format].ending}"
+    write(documents, path, format)
     return path
 
 
@@ -255,9 +230,9 @@ def _listed(names: Sequence[str]) -> str:
 
 def _losses(format: str) -> list[str]:
     """Return what a format does not keep, as sentences."""
-    if format in WORDS_ONLY:
+    if not FORMATS[format].keeps_text:
         return ["It keeps words and mentions only, not the texts and the names of documents."]
-    if format in TABLES:
+    if FORMATS[format].table is not None:
         return [
             "A table has a row for each mention: documents without mentions are not in it, and "
             "discotag train does not read it."
