@@ -198,6 +198,25 @@ def test_a_corpus_without_mentions_is_refused_by_its_name(place, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_what_is_invalid_is_left_out_and_counted_if_asked_for(place, tmp_path):
+    broken = tmp_path / "broken.jsonl"
+    lines = (place / "corpus.jsonl").read_text("utf-8").splitlines()
+    broken.write_text("\n".join([*lines, "{", '{"words": 3}']) + "\n")
+    options = ["--config", place / "settings.yaml", "--num-train-epochs", 1]
+    given = [broken, "--dev", place / "corpus.jsonl", "--encoder", place / "encoder", *options]
+    given = [*map(str, given), "--out", str(tmp_path / "run")]
+    result = CliRunner().invoke(app, given)
+    assert isinstance(result.exception, DiscotagError)
+    assert re.search(rf"broken\.jsonl:{len(lines) + 1}: ", str(result.exception))
+    assert not (tmp_path / "run").exists()
+    result = CliRunner().invoke(app, [*given, "--skip-bad"])
+    assert result.exit_code == 0, result.output
+    assert "left out 0" in result.stdout  # of the sentences that were read
+    assert "Left out 2 invalid parts of the corpora." in result.stdout
+    figures = json.loads((tmp_path / "run" / "figures.json").read_text())
+    assert figures["data"]["train"]["sentences"] == len(lines)
+
+
 @pytest.fixture(scope="module")
 def model(place):
     result = call(place, "--out", place / "first", "--config", place / "settings.yaml")

@@ -14,6 +14,7 @@ from discotag.cli.options import Reporter, SkipBad, plain_console, plain_table
 from discotag.cli.setting_options import takes_options
 from discotag.cli.training_progress import shown_progress
 from discotag.corpora.parsing.files import created
+from discotag.counts import counted
 from discotag.errors import DiscotagError
 from discotag.evaluation import Report
 from discotag.render.evaluation_page import evaluation_page
@@ -121,12 +122,16 @@ def train(
         raise Interrupted(
             f"stopped; the same command continues from the last checkpoint in {out}"
         ) from None
+    reporter.close()
     if not figures:  # under torchrun, only the first process has them
         return
     if as_json:
         print(json.dumps(figures, ensure_ascii=False))
     else:
         _show(figures, out, dev)
+        if reporter.errors:
+            invalid = counted(reporter.errors, "invalid part", "invalid parts")
+            plain_console().print(f"Left out {invalid} of the corpora.")
 
 
 def _show(figures: dict[str, Any], out: Path, dev: Path) -> None:

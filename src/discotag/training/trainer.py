@@ -202,7 +202,7 @@ class Trainer:
             done = len(self.epochs)
             due = done % self.settings.checkpoint_every == 0 or self.step == self.steps
             if folder is not None and due and is_first():
-                save_checkpoint(folder, self.epochs, self.learner, self.optimizer, self.best)
+                self.save(folder)
         self.network.load_state_dict(self.best)
         self.network.eval()
         calibrated = calibrate(self.tagged or tag(self.tagger, self.dev))
@@ -287,6 +287,10 @@ class Trainer:
             self.tagged = tagged
             self._keep_weights()
         self._tell(loss, figures)
+
+    def save(self, folder: Path) -> None:
+        """Write a checkpoint."""
+        save_checkpoint(folder, self.epochs, self.learner, self.optimizer, self.best)
 
     def _keep_weights(self) -> None:
         """Copy the weights to the host, into the same page-locked memory each time."""
