@@ -76,6 +76,11 @@ def test_the_weights_of_the_best_epoch_are_kept(
     assert [torch.equal(network.linear.weight, each) for each in weights] == [
         number == kept for number in range(1, 5)
     ]
+    # A training whose end was lost is not repeated.
+    again = _network(settings)
+    assert fit(again, examples, SENTENCES, settings, seed=1, folder=tmp_path) == trained
+    assert again.config == network.config
+    assert torch.equal(again.linear.weight, network.linear.weight)
 
 
 def test_the_mention_scorer_learns_and_everything_is_saved(encoder, tmp_path):

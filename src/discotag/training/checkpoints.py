@@ -36,7 +36,7 @@ def save_checkpoint(
         optimizer: Its optimizer.
         best: The weights of the epoch to keep.
     """
-    tensors = {f"{LEARNER}/{name}": each for name, each in _different(learner).items()}
+    tensors = {f"{LEARNER}/{name}": each for name, each in _state_of(learner).items()}
     for number, state in optimizer.state_dict()["state"].items():
         tensors |= {f"{OPTIMIZER}/{number}/{name}": each for name, each in state.items()}
     tensors |= {f"{BEST}/{name}": each for name, each in best.items()}
@@ -78,7 +78,7 @@ def last_checkpoint(folder: Path) -> Path | None:
     return max(found, key=lambda path: int(path.stem.split("-")[1]), default=None)
 
 
-def _different(learner: Module) -> dict[str, Tensor]:
+def _state_of(learner: Module) -> dict[str, Tensor]:
     """Return the state of a module, in which tied weights have one of their names."""
     state = {each.data_ptr(): (name, each) for name, each in learner.state_dict().items()}
     return {name: each.contiguous() for name, each in state.values()}

@@ -109,21 +109,28 @@ def sentences_of(documents: Iterable[Document]) -> list[Sentence]:
     return [sentence for document in documents for sentence in document.sentences]
 
 
-def read_unlabelled(path: Path, splitter: Splitter | None = None) -> list[Sentence]:
+def read_unlabelled(
+    path: Path,
+    splitter: Splitter | None = None,
+    report_problem: Callable[[Problem], None] | None = None,
+) -> list[Sentence]:
     """Read the sentences of a corpus, a table or plain text, without mentions.
 
     Args:
         path: The file.
-        splitter: As in `read_sentences`.
+        splitter: As in `read_documents`.
+        report_problem: As in `read_documents`.
 
     Raises:
         InputError: The file cannot be read, or has no sentence.
     """
-    from discotag.corpora.inputs import Inputs  # needs packages that training does not
+    from discotag import corpora  # needs packages that training does not
+    from discotag.corpora.inputs import Inputs
 
+    inputs = Inputs([str(path)], splitter=splitter, report=report_problem or corpora.strict)
     sentences = [
         Sentence(each.words)
-        for document in Inputs([str(path)], splitter=splitter).documents()
+        for document in inputs.documents()
         for each in document.sentences
         if each.words
     ]

@@ -63,8 +63,8 @@ class Data:
 
     Attributes:
         chosen: The sentences to train on.
-        dev: Development data, complete.
-        test: Test data, complete, or None.
+        dev: The documents of the development data, complete.
+        test: The sentences of the test data, complete, or None.
         unlabelled: Sentences on which only teachers are learned from.
         teacher: What the teachers say about the sentences to train on, then about the unlabelled
             ones; None without teachers.
@@ -233,8 +233,19 @@ def choose(
     return Chosen(scheme, [*kept, *new], left_out, len(new))
 
 
-def ask_teachers(data: Data, sources: Sources, settings: Settings) -> Data:
+def ask_teachers(
+    data: Data,
+    sources: Sources,
+    settings: Settings,
+    report_problem: Callable[[Problem], None] | None = None,
+) -> Data:
     """Return the data with what the teachers say about them; the same data without teachers.
+
+    Args:
+        data: What `prepare` has returned for the same sources and settings.
+        sources: The files.
+        settings: The settings.
+        report_problem: As in `prepare`.
 
     Raises:
         InputError: A teacher or a text cannot be used.
@@ -249,7 +260,7 @@ def ask_teachers(data: Data, sources: Sources, settings: Settings) -> Data:
         )
     unlabelled: list[Sentence] = []
     for path in sources.unlabelled:
-        found = read_unlabelled(path, settings.splitter)
+        found = read_unlabelled(path, settings.splitter, report_problem)
         longest = max(len(each.words) for each in found)
         if longest > MOST_WORDS:
             raise InputError(

@@ -56,30 +56,24 @@ def locked_folder(out: Path) -> Iterator[None]:
     """Keep other processes from using the folder of a run; its parents are made.
 
     If the run is refused before it trains, what it has made is removed: files, folder and parents.
+    What existed before is kept. Everything is kept if there are files of others.
 
     Raises:
         RunError: The folder cannot be made.
         JobError: Another process uses it.
     """
+    made = _make_parents(out)
     patience = LEASE if is_launched() else 0
-    with _parents_of(out), locked(out, patience=patience), _removed_if_refused(out):
-        yield
-
-
-@contextmanager
-def _parents_of(out: Path) -> Iterator[None]:
-    """Make the parents of a folder, and remove those that were made and are empty on an error."""
-    made: list[Path] = []
     try:
-        try:
-            for each in (out, *out.parents):
-                if each.exists() and not each.is_dir():
-                    raise RunError(f"{each}: is not a folder; give another one with --out")
-            made = [each for each in out.parents if not each.exists()]
-            out.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise RunError(f"{out}: cannot be written to: {error.strerror}") from None
-        yield
+        with locked(out, patience=patience):
+            existed, before = out.is_dir(), _names_in(out)
+            try:
+                yield
+            except (InputError, RunError):
+                new = _names_in(out) - before
+                if new <= MADE_BEFORE_TRAINING and not _has_checkpoint(out):
+                    _remove(out, new, folder_too=not existed)
+                raise
     except DiscotagError:
         for each in made:
             with suppress(OSError):  # not empty, or another process has removed it
@@ -87,22 +81,17 @@ def _parents_of(out: Path) -> Iterator[None]:
         raise
 
 
-@contextmanager
-def _removed_if_refused(out: Path) -> Iterator[None]:
-    """Remove what a run has made in its folder if it raises `InputError` or `RunError`.
-
-    What existed before is kept. Everything is kept if the run has begun to train, or if there are
-    files of others.
-    """
-    existed = out.is_dir()
-    before = _names_in(out)
+def _make_parents(out: Path) -> list[Path]:
+    """Make the parents of a folder, and return those that did not exist, innermost first."""
     try:
-        yield
-    except (InputError, RunError):
-        new = _names_in(out) - before
-        if new <= MADE_BEFORE_TRAINING and not _has_checkpoint(out):
-            _remove(out, new, folder_too=not existed)
-        raise
+        for each in (out, *out.parents):
+            if each.exists() and not each.is_dir():
+                raise RunError(f"{each}: is not a folder; give another one with --out")
+        made = [each for each in out.parents if not each.exists()]
+        out.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError(f"{out}: cannot be written to: {error.strerror}") from None
+    return made
 
 
 def _names_in(folder: Path) -> set[str]:

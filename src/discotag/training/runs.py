@@ -132,7 +132,7 @@ def _run(
     if is_first():
         write_left_out(data.chosen.left_out, out / LEFT_OUT)
     if pending:
-        data = ask_teachers(data, sources, settings)
+        data = ask_teachers(data, sources, settings, report_problem)
     try:
         for seed in pending:
             _train_seed(seed, folders[seed], sources, settings, data, listener)

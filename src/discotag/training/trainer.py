@@ -37,7 +37,7 @@ class DivergedError(DiscotagError):
     """A training whose loss is infinite or not a number."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Trained:
     """What a training leaves, beside the weights of the network and its configuration.
 
