@@ -280,7 +280,7 @@ def test_ctrl_c_says_how_to_go_on(monkeypatch, tmp_path):
     from discotag.cli.messages import Interrupted
     from discotag.training import runs
 
-    def stop(*_):
+    def stop(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(runs, "run", stop)
