@@ -34,14 +34,7 @@ from typing import Any
 
 import torch
 from torch import nn
-from transformers import (
-    BertConfig,
-    BertModel,
-    MPNetConfig,
-    MPNetModel,
-    PreTrainedModel,
-    TrainerCallback,
-)
+from transformers import BertConfig, BertModel, MPNetConfig, MPNetModel, PreTrainedModel
 
 from discotag import Sentence
 from discotag.model.config import ModelConfig
@@ -52,9 +45,8 @@ from discotag.training.batching import encode_batch
 from discotag.training.data import read_sentences
 from discotag.training.examples import make_examples
 from discotag.training.preparation import choose
-from discotag.training.progress import Silent
 from discotag.training.settings import PRESETS, Settings, make_settings
-from discotag.training.trainer import TaggerTrainer, make_trainer, uses_bf16
+from discotag.training.trainer import Trainer, uses_bf16
 from machine import machine
 from made_up_posts import made_up_posts
 
@@ -98,15 +90,16 @@ class EncoderAlone:
         trainer: The trainer whose batches and precision are used.
     """
 
-    def __init__(self, network: Network, trainer: TaggerTrainer) -> None:
-        arguments = trainer.args
-        self.device = arguments.device
+    def __init__(self, network: Network, trainer: Trainer) -> None:
+        self.device = trainer.device
         self.network = network.to(self.device).train()
-        self.norm = arguments.max_grad_norm
-        self.bf16 = arguments.bf16
+        self.norm = trainer.settings.max_grad_norm
+        self.bf16 = trainer.bf16
         self.parameters = list(network.encoder.parameters())
         self.optimizer = torch.optim.AdamW(self.parameters, lr=1e-6, fused=True)
-        self.batches: list[dict[str, Any]] = [batch.to(self.device) for batch in trainer.loader]
+        self.batches: list[dict[str, Any]] = [
+            batch.to(self.device) for batch in trainer.batches.epoch(0)
+        ]
 
     def epoch(self) -> None:
         """Train on all batches once, with one pass for each."""
@@ -119,57 +112,31 @@ class EncoderAlone:
             self.optimizer.zero_grad()
 
 
-class Stopwatch(TrainerCallback):
-    """Measures the parts of each epoch, and runs the encoder alone before it.
+class Stopwatch:
+    """Measures the parts of an epoch.
 
     Args:
-        alone: The encoder alone.
-        profile: Is on during training steps, or None.
+        device: The device of the training.
     """
 
-    def __init__(self, alone: EncoderAlone, profile: cProfile.Profile | None) -> None:
-        self.alone = alone
-        self.profile = profile
-        self.seconds: list[dict[str, float]] = []
-        self.last = 0.0
+    def __init__(self, device: torch.device) -> None:
+        self.device = device
+        self.seconds: dict[str, float] = {}
+        self.last = time.perf_counter()
 
-    def lap(self, name: str | None = None) -> None:
+    def lap(self, name: str) -> None:
         """Wait for the device, and keep the seconds since the last lap under a name."""
-        if self.alone.device.type == "cuda":
+        if self.device.type == "cuda":
             torch.cuda.synchronize()
         now = time.perf_counter()
-        if name is not None:
-            self.seconds[-1][name] = now - self.last
+        self.seconds[name] = now - self.last
         self.last = now
-
-    def on_epoch_begin(self, *_: Any, **__: Any) -> None:
-        """Measure the encoder alone, and begin to measure the training."""
-        self.seconds.append({})
-        self.lap()
-        self.alone.epoch()
-        self.lap("encoder")
-        if self.profile is not None and len(self.seconds) > 1:
-            self.profile.enable()
-
-    def on_epoch_end(self, *_: Any, **__: Any) -> None:
-        """Measure the training."""
-        if self.profile is not None:
-            self.profile.disable()
-        self.lap("training")
-
-    def on_evaluate(self, *_: Any, **__: Any) -> None:
-        """Measure the evaluation."""
-        self.lap("evaluation")
-
-    def on_save(self, *_: Any, **__: Any) -> None:
-        """Measure the checkpoint."""
-        self.lap("checkpoint")
 
 
 def measure(
     size: str, sentences: Sequence[Sentence], dev: Sequence[Sentence], given: argparse.Namespace
-) -> tuple[Stopwatch, Settings]:
-    """Train, and return the stopwatch."""
+) -> tuple[list[dict[str, float]], int, Settings]:
+    """Train, and return the seconds of each epoch, and the steps of an epoch."""
     labels = sorted({mention.label for each in sentences for mention in each.mentions})
     options = {
         "objective": given.objective,
@@ -188,26 +155,30 @@ def measure(
         Network(each, config, tokenizer) for each in (encoder, copy.deepcopy(encoder))
     )
     examples = make_examples(network, chosen.train, settings)
-    with tempfile.TemporaryDirectory() as folder:
-        trainer = make_trainer(
-            network,
-            examples,
-            dev,
-            settings,
-            seed=1,
-            folder=Path(folder),
-            resumable=given.checkpoints,
-            listener=Silent(),
-        )
-        network.layer.check = False  # as `fit` does it
-        profile = cProfile.Profile() if given.profile else None
-        stopwatch = Stopwatch(EncoderAlone(other, trainer), profile)
-        trainer.add_callback(stopwatch)
-        with trainable_attention():  # as in `fit`
-            trainer.train()
-        if profile is not None:
-            pstats.Stats(profile).sort_stats("tottime").print_stats(45)
-    return stopwatch, settings
+    trainer = Trainer(network, examples, dev, settings, seed=1)
+    network.layer.check = False  # as `fit` does it
+    alone = EncoderAlone(other, trainer)
+    profile = cProfile.Profile()
+    epochs = []
+    with tempfile.TemporaryDirectory() as folder, trainable_attention():  # as in `fit`
+        for epoch in range(settings.num_train_epochs):
+            watch = Stopwatch(trainer.device)
+            alone.epoch()
+            watch.lap("encoder")
+            if given.profile and epoch:
+                profile.enable()
+            loss = trainer.train()
+            profile.disable()
+            watch.lap("training")
+            trainer.evaluate(loss)
+            watch.lap("evaluation")
+            if given.checkpoints:
+                trainer.save(Path(folder))
+                watch.lap("checkpoint")
+            epochs.append(watch.seconds)
+    if given.profile:
+        pstats.Stats(profile).sort_stats("tottime").print_stats(45)
+    return epochs, len(trainer.batches), settings
 
 
 def main() -> None:
@@ -232,9 +203,8 @@ def main() -> None:
         parser.error("PyTorch finds no GPU")
     number = given.steps * given.batch_size
     sentences = read(None if given.made_up else given.corpus, round(number * (1 + DEV_SHARE)))
-    stopwatch, settings = measure(given.size, sentences[:number], sentences[number:], given)
-    steps = len(stopwatch.alone.batches)
-    epochs = stopwatch.seconds[1:]  # the first is warm-up
+    epochs, steps, settings = measure(given.size, sentences[:number], sentences[number:], given)
+    del epochs[0]  # warm-up
     median = {name: statistics.median(each[name] for each in epochs) for name in epochs[0]}
     step = {name: 1000 * seconds / steps for name, seconds in median.items()}
     rows = {"encoder": step["encoder"], "training": step["training"]}

@@ -1,6 +1,8 @@
 import json
 import re
+import sys
 from dataclasses import dataclass, fields
+from io import StringIO
 
 import pytest
 import typer
@@ -9,9 +11,11 @@ from typer.testing import CliRunner
 from discotag.cli.commands import Command
 from discotag.cli.setting_options import takes_options
 from discotag.cli.train import train
+from discotag.cli.training_progress import shown_progress
 from discotag.described import described
 from discotag.errors import DiscotagError
 from discotag.model.objectives import Objective
+from discotag.training.progress import Progress
 from discotag.training.settings import (
     DATA,
     LEARNING,
@@ -194,6 +198,25 @@ def test_a_corpus_without_mentions_is_refused_by_its_name(place, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_what_is_invalid_is_left_out_and_counted_if_asked_for(place, tmp_path):
+    broken = tmp_path / "broken.jsonl"
+    lines = (place / "corpus.jsonl").read_text("utf-8").splitlines()
+    broken.write_text("\n".join([*lines, "{", '{"words": 3}']) + "\n")
+    options = ["--config", place / "settings.yaml", "--num-train-epochs", 1]
+    given = [broken, "--dev", place / "corpus.jsonl", "--encoder", place / "encoder", *options]
+    given = [*map(str, given), "--out", str(tmp_path / "run")]
+    result = CliRunner().invoke(app, given)
+    assert isinstance(result.exception, DiscotagError)
+    assert re.search(rf"broken\.jsonl:{len(lines) + 1}: ", str(result.exception))
+    assert not (tmp_path / "run").exists()
+    result = CliRunner().invoke(app, [*given, "--skip-bad"])
+    assert result.exit_code == 0, result.output
+    assert "left out 0" in result.stdout  # of the sentences that were read
+    assert "Left out 2 invalid parts of the corpora." in result.stdout
+    figures = json.loads((tmp_path / "run" / "figures.json").read_text())
+    assert figures["data"]["train"]["sentences"] == len(lines)
+
+
 @pytest.fixture(scope="module")
 def model(place):
     result = call(place, "--out", place / "first", "--config", place / "settings.yaml")
@@ -257,9 +280,41 @@ def test_ctrl_c_says_how_to_go_on(monkeypatch, tmp_path):
     from discotag.cli.messages import Interrupted
     from discotag.training import runs
 
-    def stop(*_):
+    def stop(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(runs, "run", stop)
     with pytest.raises(Interrupted, match="continues from the last checkpoint in .*run"):
         train.train(tmp_path / "a", dev=tmp_path / "b", out=tmp_path / "run")
+
+
+def test_a_terminal_shows_a_bar_that_is_taken_down_whatever_happens(monkeypatch):
+    written = StringIO()
+    written.isatty = lambda: True
+    monkeypatch.setattr(sys, "stderr", written)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+
+    def stopped():
+        with shown_progress() as show:
+            show(Progress(seed=3, steps=10, step=4, epoch=1))
+            show(Progress(seed=3, steps=10, step=5, epoch=1, loss=0.25))
+            show(Progress(3, 10, 5, 2, 0.5, {"all": {"f1": 0.75}}))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped()
+    assert written.getvalue().endswith("\x1b[?25h")  # the cursor is back
+    shown = re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", written.getvalue())
+    assert re.search(r"seed 3 .* 5/10 .* loss 0.500  F1 75.00", shown)
+
+
+def test_without_a_terminal_there_is_a_line_for_each_epoch(capsys):
+    with shown_progress() as show:
+        show(Progress(seed=3, steps=10, step=4, epoch=1))
+        show(Progress(seed=3, steps=10, step=5, epoch=1, loss=0.25))
+        show(Progress(3, 10, 5, 2, 0.5, {"all": {"f1": 0.75}}))
+    assert capsys.readouterr().err.splitlines() == [
+        "seed 3: 10 steps, continuing after step 4",
+        "seed 3: epoch 2: loss 0.5000, development F1 75.00",
+    ]

@@ -14,7 +14,13 @@ from discotag.training.data import (
     read_unlabelled,
     write_left_out,
 )
-from discotag.training.preparation import Data, ask_teachers, choose, prepare
+from discotag.training.preparation import (
+    Data,
+    ask_teachers,
+    choose,
+    left_out_notice,
+    prepare,
+)
 from discotag.training.settings import Settings
 from discotag.training.sources import Sources
 from learnable import CROSSED, SENTENCES, sentence, write_jsonl
@@ -111,6 +117,51 @@ def test_data_without_anything_to_learn_gets_one_line(tmp_path):
     (tmp_path / "empty.jsonl").write_text("")
     with pytest.raises(DiscotagError):
         read_sentences(tmp_path / "empty.jsonl")
+
+
+THREE = Sentence(["a"] * 5, [Mention("ADR", [(0, 1), (2, 3), (4, 5)])])
+"""Needs three slots."""
+
+IN_GAP = Sentence(["a"] * 3, [Mention("ADR", [(0, 1), (2, 3)]), Mention("ADR", [(1, 2)])])
+"""Needs gap mentions."""
+
+OVERLAPPING = Sentence(["a"] * 3, [Mention("ADR", [(0, 2)]), Mention("Drug", [(1, 3)])])
+"""Needs a model for each label."""
+
+
+@pytest.mark.parametrize(
+    ("sentences", "given", "notice"),
+    [
+        ([], {}, ""),
+        ([sentence("fine")], {}, ""),
+        ([CROSSED], {}, "1 of 6 sentences with mentions is left out (interleaved_sets 1)"),
+        (
+            [THREE, THREE, IN_GAP],
+            {"slots": 2, "gap_mentions": False},
+            "3 of 8 sentences with mentions are left out (too_many_slots 2, mention_in_gap 1); "
+            "--slots 3 would keep 2 of them; --slots 3 --gap-mentions would keep 3 of them",
+        ),
+        (
+            [OVERLAPPING, CROSSED],
+            {},
+            "2 of 7 sentences with mentions are left out (mixed_labels 1, interleaved_sets 1); "
+            "a model for each label (--labels) would keep 1 of them",
+        ),
+    ],
+)
+def test_what_is_left_out_is_said_before_training_with_a_remedy(
+    tmp_path, caplog, sentences, given, notice
+):
+    path = write_jsonl([*SENTENCES, *sentences], tmp_path / "corpus.jsonl")
+    with caplog.at_level("WARNING", logger="discotag.training"):
+        prepare(Sources(path, path), Settings(fold=0.0, **given))
+    assert caplog.messages == [f"{path}: {notice}"] * bool(notice)
+
+
+def test_nothing_is_advised_that_a_continued_model_does_not_allow():
+    chosen = choose([*SENTENCES, THREE], Settings(slots=2))
+    notice = left_out_notice([*SENTENCES, THREE], chosen, can_change=False)
+    assert notice == "1 of 6 sentences with mentions is left out (too_many_slots 1)"
 
 
 def test_a_label_that_does_not_occur_is_named(tmp_path, caplog):

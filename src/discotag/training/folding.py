@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
@@ -239,21 +239,44 @@ def folded(sentence: Sentence, cut: Cut, rests: Sequence[Words], conjunction: st
         inserted.append(conjunction if number == len(rests) or conjunction == "/" else ",")
         coordinated.append((at + len(inserted), at + len(inserted) + len(rest)))
         inserted += rest
+    old = Mention(cut.label, (cut.shared, cut.rest))
+    by = len(inserted) if cut.shared[0] >= at else 0
+    shared = cut.shared[0] + by, cut.shared[1] + by
+    new = [Mention(cut.label, (shared, rest)) for rest in coordinated]
+    return replaced(sentence, (at, at), inserted, {old}, new)
+
+
+def replaced(
+    sentence: Sentence,
+    part: Fragment,
+    words: Sequence[str],
+    gone: Container[Mention],
+    new: Iterable[Mention] = (),
+) -> Sentence:
+    """Return the sentence with other words in a part of it, in capitals if the sentence is.
+
+    Args:
+        sentence: The sentence.
+        part: The part.
+        words: The words that replace it.
+        gone: The mentions that the new sentence does not have. The others are moved with their
+            words.
+        new: Further mentions of the new sentence.
+    """
+    start, end = part
+    by = len(words) - (end - start)
     if is_shouted(sentence):
-        inserted = [word.upper() for word in inserted]
+        words = [word.upper() for word in words]
 
     def moved(fragment: Fragment) -> Fragment:
-        by = len(inserted) if fragment[0] >= at else 0
-        return fragment[0] + by, fragment[1] + by
+        return (fragment[0] + by, fragment[1] + by) if fragment[0] >= end else fragment
 
-    old = Mention(cut.label, (cut.shared, cut.rest))
-    mentions = [
+    kept = [
         Mention(each.label, tuple(map(moved, each.fragments)))
         for each in sentence.mentions
-        if each != old
+        if each not in gone
     ]
-    mentions += [Mention(cut.label, (moved(cut.shared), rest)) for rest in coordinated]
-    return Sentence((*sentence.words[:at], *inserted, *sentence.words[at:]), tuple(mentions))
+    return Sentence((*sentence.words[:start], *words, *sentence.words[end:]), (*kept, *new))
 
 
 def find_removals(
@@ -296,20 +319,12 @@ def unfolded(sentence: Sentence, removal: Removal) -> Sentence:
     """
     start = min(removal.component[0], removal.conjunction)
     end = max(removal.component[1], removal.conjunction + 1)
-    words = [*sentence.words[:start], *sentence.words[end:]]
-    if start == 0 and is_capitalised(sentence.words[0]):
-        words[0] = words[0][:1].upper() + words[0][1:]
-
-    def moved(fragment: Fragment) -> Fragment:
-        by = end - start if fragment[0] >= end else 0
-        return fragment[0] - by, fragment[1] - by
-
-    mentions = tuple(
-        Mention(each.label, tuple(map(moved, each.fragments)))
-        for each in sentence.mentions
-        if removal.component[0] not in each.words
-    )
-    return Sentence(tuple(words), mentions)
+    gone = {each for each in sentence.mentions if removal.component[0] in each.words}
+    made = replaced(sentence, (start, end), (), gone)
+    if start or not is_capitalised(sentence.words[0]):
+        return made
+    first = made.words[0][:1].upper() + made.words[0][1:]
+    return Sentence((first, *made.words[1:]), made.mentions)
 
 
 def find_chains(

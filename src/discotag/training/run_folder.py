@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -13,10 +12,10 @@ import yaml
 
 from discotag.corpora.jobs import locked
 from discotag.errors import DiscotagError, InputError
-from discotag.training.checkpoints import PART, write_json, write_text
 from discotag.training.processes import is_launched
 from discotag.training.settings import Settings
 from discotag.training.sources import Sources
+from discotag.training.whole_files import PART, read_json, write_json, write_text
 
 SETTINGS: Final = "settings.yaml"
 SOURCES: Final = "data.json"
@@ -26,6 +25,9 @@ CURVE: Final = "curve"
 MODEL: Final = "model"
 CHECKPOINTS: Final = "checkpoints"
 LOGS: Final = "tensorboard"
+FOUND: Final = "found.json"
+"""What the model of a seed finds in each sentence of the development data."""
+
 RESULT: Final = "result.json"
 """Written into the folder of a seed when the seed is finished."""
 
@@ -34,8 +36,9 @@ MADE_BEFORE_TRAINING: Final = frozenset(
 )
 """What a run makes before its first epoch is done; there is no checkpoint then."""
 
-WEIGHTS_IN_CHECKPOINT: Final = 3
-"""The size of a checkpoint, in times the size of the weights: AdamW has two moments of each."""
+WEIGHTS_IN_CHECKPOINT: Final = 4
+"""The size of a checkpoint, in times the size of the weights: AdamW has two moments of each, and
+the best weights are there too."""
 
 BYTES_OF_WEIGHT: Final = 4
 
@@ -53,30 +56,24 @@ def locked_folder(out: Path) -> Iterator[None]:
     """Keep other processes from using the folder of a run; its parents are made.
 
     If the run is refused before it trains, what it has made is removed: files, folder and parents.
+    What existed before is kept. Everything is kept if there are files of others.
 
     Raises:
         RunError: The folder cannot be made.
         JobError: Another process uses it.
     """
+    made = _make_parents(out)
     patience = LEASE if is_launched() else 0
-    with _parents_of(out), locked(out, patience=patience), _removed_if_refused(out):
-        yield
-
-
-@contextmanager
-def _parents_of(out: Path) -> Iterator[None]:
-    """Make the parents of a folder, and remove those that were made and are empty on an error."""
-    made: list[Path] = []
     try:
-        try:
-            for each in (out, *out.parents):
-                if each.exists() and not each.is_dir():
-                    raise RunError(f"{each}: is not a folder; give another one with --out")
-            made = [each for each in out.parents if not each.exists()]
-            out.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise RunError(f"{out}: cannot be written to: {error.strerror}") from None
-        yield
+        with locked(out, patience=patience):
+            existed, before = out.is_dir(), _names_in(out)
+            try:
+                yield
+            except (InputError, RunError):
+                new = _names_in(out) - before
+                if new <= MADE_BEFORE_TRAINING and not _has_checkpoint(out):
+                    _remove(out, new, folder_too=not existed)
+                raise
     except DiscotagError:
         for each in made:
             with suppress(OSError):  # not empty, or another process has removed it
@@ -84,22 +81,17 @@ def _parents_of(out: Path) -> Iterator[None]:
         raise
 
 
-@contextmanager
-def _removed_if_refused(out: Path) -> Iterator[None]:
-    """Remove what a run has made in its folder if it raises `InputError` or `RunError`.
-
-    What existed before is kept. Everything is kept if the run has begun to train, or if there are
-    files of others.
-    """
-    existed = out.is_dir()
-    before = _names_in(out)
+def _make_parents(out: Path) -> list[Path]:
+    """Make the parents of a folder, and return those that did not exist, innermost first."""
     try:
-        yield
-    except (InputError, RunError):
-        new = _names_in(out) - before
-        if new <= MADE_BEFORE_TRAINING and not _has_checkpoint(out):
-            _remove(out, new, folder_too=not existed)
-        raise
+        for each in (out, *out.parents):
+            if each.exists() and not each.is_dir():
+                raise RunError(f"{each}: is not a folder; give another one with --out")
+        made = [each for each in out.parents if not each.exists()]
+        out.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError(f"{out}: cannot be written to: {error.strerror}") from None
+    return made
 
 
 def _names_in(folder: Path) -> set[str]:
@@ -177,7 +169,7 @@ def _is_free(out: Path) -> bool:
     if not names <= MADE_BEFORE_TRAINING:
         return False
     try:
-        known = json.loads((out / SOURCES).read_text(encoding="utf-8"))
+        known = read_json(out / SOURCES)
     except (OSError, ValueError):
         return False
     return isinstance(known, dict) and {"train", "dev"} <= known.keys()
@@ -194,7 +186,7 @@ def check_same_run(out: Path, settings: Settings, digests: Mapping[str, Sequence
             f"{out}: contains a run with other settings ({changes}); give the same settings, or "
             "another folder with --out"
         )
-    known = json.loads((out / SOURCES).read_text(encoding="utf-8"))
+    known = read_json(out / SOURCES)
     changed = [name for name in digests if known.get(name) != list(digests[name])]
     if changed:
         raise RunError(
@@ -211,8 +203,7 @@ def check_room(out: Path, weights: int, seeds: int) -> None:
         weights: The number of weights of the network.
         seeds: The number of seeds.
     """
-    # Two checkpoints and two files of best weights at a time, a model per seed, and the last one.
-    times = 2 * WEIGHTS_IN_CHECKPOINT + 2 + seeds + 1
+    times = 2 * WEIGHTS_IN_CHECKPOINT + seeds  # two checkpoints at a time, a model per seed
     needed = times * BYTES_OF_WEIGHT * weights
     used = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
     free = shutil.disk_usage(out).free + used

@@ -25,8 +25,8 @@ from discotag.training.folding import (
     find_chains,
     has_content,
     is_capitalised,
-    is_shouted,
     lowered,
+    replaced,
     uncapitalised,
     usual_words,
 )
@@ -273,19 +273,7 @@ def _joined(
             inserted.append(conjunction if last or conjunction == "/" else COMMA)
         places.append((start + len(inserted), start + len(inserted) + len(words)))
         inserted += words
-    if is_shouted(host):
-        inserted = [word.upper() for word in inserted]
-    elif start == 0 and is_capitalised(host.words[0]):
+    if start == 0 and is_capitalised(host.words[0]):
         inserted[0] = inserted[0][:1].upper() + inserted[0][1:]
-    by = len(inserted) - (end - start)
-
-    def moved(fragment: Fragment) -> Fragment:
-        return (fragment[0] + by, fragment[1] + by) if fragment[0] >= end else fragment
-
-    mentions = [
-        Mention(each.label, tuple(map(moved, each.fragments)))
-        for each in host.mentions
-        if each != mention
-    ]
-    mentions += [Mention(mention.label, (place,)) for place in places]
-    return Sentence((*host.words[:start], *inserted, *host.words[end:]), tuple(mentions))
+    new = [Mention(mention.label, (place,)) for place in places]
+    return replaced(host, (start, end), inserted, {mention}, new)
