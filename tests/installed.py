@@ -20,7 +20,7 @@ FILES = {
     "bundled/config.json",
     "lexicon/wordnet_body.tsv",
     "serve/assets/try.html",
-    "serve/assets/annotate.js",
+    "annotate/assets/annotate.js",
 }
 TEXT = "The pain I was experiencing around the hipjoints was incredible."
 

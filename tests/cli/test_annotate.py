@@ -8,11 +8,11 @@ import typer
 from typer.testing import CliRunner
 
 from annotating import write_texts
+from discotag.annotate.intake import Taken
 from discotag.cli import annotate as annotate_room
 from discotag.cli.annotate import annotate
 from discotag.cli.commands import Command
 from discotag.errors import DiscotagError
-from discotag.serve.annotation.intake import Taken
 
 app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode="rich")
 app.command(cls=Command)(annotate)

@@ -8,8 +8,8 @@ import pytest
 from discotag.prediction.wanted import Wanted
 from discotag.serve.batching import BATCH, SLICE, Scheduler
 from discotag.serve.engines import BatchFailed, EngineDied
-from discotag.serve.errors import ServiceError
 from discotag.serve.jobs import Task
+from discotag.web.errors import ServiceError
 
 MENTIONS = Task("m")
 

@@ -7,7 +7,7 @@ import json
 import httpx
 import pytest
 
-from discotag.serve.protection import HEADERS
+from discotag.web.protection import HEADERS
 from services import TEXT, TOKEN
 
 PREDICT = {"json": {"text": TEXT}}

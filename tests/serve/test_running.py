@@ -20,7 +20,7 @@ from discotag.errors import DiscotagError
 from discotag.serve.engines import Engine, EngineDied, choose_engines
 from discotag.serve.jobs import Task
 from discotag.serve.models import find_models
-from discotag.serve.running import LOOPBACK, allowed_hosts, listen
+from discotag.web.running import LOOPBACK, allowed_hosts, listen
 from services import TEXT, TOKEN, Running, serving
 from waiting import wait_for
 

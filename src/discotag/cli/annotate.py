@@ -173,7 +173,7 @@ def annotate(
     """
     if no_model and model is not None:
         raise typer.BadParameter("--no-model and --model exclude each other")
-    from discotag.serve.annotation.corpus import default_journal
+    from discotag.annotate.corpus import default_journal
 
     journal = journal or default_journal(corpus)
     if export is not None:
@@ -188,13 +188,13 @@ def annotate(
         raise DiscotagError(f"annotate needs {', '.join(missing)}: pip install 'discotag[serve]'")
     if not corpus.exists():
         raise InputError(f"{corpus}: no such file or folder")
+    from discotag.annotate.app import make_app
+    from discotag.annotate.corpus import Source
+    from discotag.annotate.project import Plan, open_project
+    from discotag.annotate.training import TrainingPlan
     from discotag.model.files import find_model, read_config
-    from discotag.serve.annotation.app import make_app
-    from discotag.serve.annotation.corpus import Source
-    from discotag.serve.annotation.project import Plan, open_project
-    from discotag.serve.annotation.training import TrainingPlan
-    from discotag.serve.protection import Policy
-    from discotag.serve.running import allowed_hosts, run
+    from discotag.web.protection import Policy
+    from discotag.web.running import allowed_hosts, run
 
     token = read_token(token_file)
     reporter = Reporter(skip_bad)

@@ -27,8 +27,8 @@ def export_annotations(
     Raises:
         DiscotagError: There is nothing to write, or it cannot be written.
     """
-    from discotag.serve.annotation.exporting import LeftOut, settled_documents, write_as
-    from discotag.serve.annotation.journal import read_journal
+    from discotag.annotate.exporting import LeftOut, settled_documents, write_as
+    from discotag.annotate.journal import read_journal
 
     path, name = chosen_target(target, format, option="--format")
     for own in (corpus, journal):

@@ -13,7 +13,7 @@ import typer
 from discotag.cli.messages import say
 from discotag.cli.options import DeviceOption, RuntimeOption
 from discotag.errors import DiscotagError, InputError
-from discotag.serve.limits import Limits
+from discotag.web.limits import Limits
 
 PORT: Final = 8000
 
@@ -126,10 +126,10 @@ localhost:8000/api/predict
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise DiscotagError(f"serve needs {', '.join(missing)}: pip install 'discotag[serve]'")
+    from discotag.serve.app import make_service
     from discotag.serve.models import find_models
-    from discotag.serve.predicting import make_service
-    from discotag.serve.protection import Policy
-    from discotag.serve.running import allowed_hosts, run
+    from discotag.web.protection import Policy
+    from discotag.web.running import allowed_hosts, run
 
     limits = replace(
         LIMITS,

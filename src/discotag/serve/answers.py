@@ -9,10 +9,10 @@ from typing import Any
 from discotag.mentions import Document, Mention, Sentence
 from discotag.render.html_drawing import drawing_data
 from discotag.scheme import IncompatibleError, Scheme
-from discotag.serve.errors import ServiceError
-from discotag.serve.limits import Limits
 from discotag.serve.models import ServedModel
 from discotag.serve.schemas import PredictRequest
+from discotag.web.errors import ServiceError
+from discotag.web.limits import Limits
 from discotag.words import Splitter
 
 Plain = Sequence[Any]

@@ -17,8 +17,8 @@ from time import monotonic
 from typing import Any, Final
 
 from discotag.serve.engines import BatchFailed, Engine, EngineDied
-from discotag.serve.errors import ServiceError, overloaded
 from discotag.serve.jobs import Job, Slice, Task
+from discotag.web.errors import ServiceError, overloaded
 
 logger = logging.getLogger("discotag.serve")
 

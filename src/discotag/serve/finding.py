@@ -14,12 +14,12 @@ from discotag.model.guarantee import usable
 from discotag.prediction.wanted import Wanted
 from discotag.serve.answers import check_size, fill, make_documents
 from discotag.serve.batching import Scheduler
-from discotag.serve.errors import ServiceError
 from discotag.serve.jobs import Task
 from discotag.serve.metrics import Metrics
 from discotag.serve.models import ServedModel
-from discotag.serve.protection import Policy
 from discotag.serve.schemas import PredictRequest
+from discotag.web.errors import ServiceError
+from discotag.web.protection import Policy
 
 P = ParamSpec("P")
 R = TypeVar("R")

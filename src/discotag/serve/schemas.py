@@ -19,8 +19,8 @@ from discotag.corpora import FORMATS
 from discotag.corpora.tables import TABLES
 from discotag.described import UNBOUNDED, describe
 from discotag.prediction.wanted import Wanted
-from discotag.serve.errors import ServiceError, shown
-from discotag.serve.protection import invalid
+from discotag.web.errors import ServiceError, shown
+from discotag.web.protection import invalid
 
 INPUTS: Final = ("text", "texts", "words", "sentences")
 """The fields with input, of which a request has exactly one."""
