@@ -16,7 +16,6 @@ from discotag.web.protection import Policy, protect
 from discotag.web.running import allowed_hosts, run
 
 LIMITS = Limits(
-    header_seconds=0.5,
     idle_seconds=1.0,
     connections=20,
     shutdown_seconds=1.0,
@@ -42,10 +41,6 @@ def make_app():
     async def slow(seconds: float = 0.5):
         await asyncio.sleep(seconds)
         return "done"
-
-    @app.get("/api/large")
-    async def large(size: int = 50_000_000):
-        return Response(b"a" * size)
 
     @app.get("/api/watched")
     async def watched(request: Request):

@@ -19,7 +19,7 @@ PORT: Final = 8000
 
 LIMITS: Final = Limits()
 
-NEEDED: Final = ("fastapi", "uvicorn", "httptools", "prometheus_client")
+NEEDED: Final = ("fastapi", "uvicorn", "prometheus_client")
 
 TOKEN: Final = "DISCOTAG_TOKEN"
 """The variable of the environment with the token. An option would show it to other users."""

@@ -5,29 +5,68 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Final, Protocol
+from typing import Final
 
 from starlette.types import Message, Receive
 
 from discotag.web.errors import ServiceError, overloaded
 from discotag.web.limits import Limits
 
-DRAINED: Final = 32 << 20
-"""The most bytes of a body that is too large that are read and thrown away. Clients that only read
-the answer after they have sent everything would otherwise see a broken connection."""
-
-CLOSE: Final = {"Connection": "close"}
+MOST_DISCARDED: Final = 32 << 20
+"""The most bytes of a refused body that are read and thrown away. Clients that only read the answer
+after they have sent everything would otherwise see a broken connection."""
 
 
 class ClientGone(Exception):  # noqa: N818
     """The client has closed its connection."""
 
 
-class HasHeaders(Protocol):
-    """Returns the values of a header."""
+class Body:
+    """The body of a request that is being read.
 
-    def all(self, name: bytes) -> list[str]:
-        """Return all values of a header."""
+    Args:
+        receive: The function that receives messages of the client.
+
+    Attributes:
+        content: What has been read.
+        complete: Whether nothing of the body is left to be read.
+    """
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._given = False
+        self.content = bytearray()
+        self.complete = False
+
+    async def next_chunk(self) -> bytes:
+        """Return the next bytes.
+
+        Raises:
+            ClientGone: The client went away.
+        """
+        message = await self._receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        self.complete = not message.get("more_body", False)
+        chunk: bytes = message.get("body", b"")
+        return chunk
+
+    async def discard(self, seconds: float) -> None:
+        """Read the rest and throw it away, up to some size and time."""
+        passed = 0
+        try:
+            async with asyncio.timeout(seconds):
+                while not self.complete and passed < MOST_DISCARDED:
+                    passed += len(await self.next_chunk())
+        except TimeoutError:
+            pass
+
+    async def replay(self) -> Message:
+        """Return what was read as a single message, and then what the client does after it."""
+        if self._given:
+            return await self._receive()
+        self._given = True
+        return {"type": "http.request", "body": bytes(self.content), "more_body": False}
 
 
 class Bodies:
@@ -41,88 +80,40 @@ class Bodies:
         self._limits = limits
         self._buffered = 0
 
-    async def read(self, headers: HasHeaders, receive: Receive) -> bytes | None:
-        """Read the body of a request; None if it has none. Its bytes count until `release`.
+    async def read(self, body: Body, length: str) -> None:
+        """Read a body; its bytes count until `release`, also if this raises.
+
+        Args:
+            body: The body.
+            length: Its length as the client declares it; empty if it does not.
 
         Raises:
             ServiceError: The body is too large or too slow, or there are too many of them.
             ClientGone: The client went away meanwhile.
         """
-        lengths = headers.all(b"content-length")
-        if lengths in ([], ["0"]) and not headers.all(b"transfer-encoding"):
-            return None
-        length = int(lengths[0]) if lengths and lengths[0].isdecimal() else 0
-        if length > self._limits.body:
-            if "100-continue" not in [each.lower() for each in headers.all(b"expect")]:
-                await self._drain(receive)
+        if length.isdecimal() and int(length) > self._limits.body:
             raise self._too_large()
-        body = bytearray()
         try:
             async with asyncio.timeout(self._limits.body_seconds):
-                await self._fill(body, receive)
-        except BaseException as error:
-            self._buffered -= len(body)
-            if not isinstance(error, TimeoutError):
-                raise
-            seconds = f"{self._limits.body_seconds:g} s"
-            raise ServiceError(
-                408, "too_slow", f"the body did not arrive within {seconds}", CLOSE
-            ) from None
-        return bytes(body)
-
-    def release(self, body: bytes | None) -> None:
-        """Stop counting a body."""
-        self._buffered -= len(body or b"")
-
-    async def _fill(self, body: bytearray, receive: Receive) -> None:
-        more = True
-        while more:
-            chunk, more = _content(await receive())
-            if self._buffered + len(chunk) > self._limits.buffered:
-                raise overloaded("too many large requests at a time")
-            if len(body) + len(chunk) > self._limits.body:
-                if more:
-                    await self._drain(receive)
-                raise self._too_large()
-            body += chunk
-            self._buffered += len(chunk)
-
-    async def _drain(self, receive: Receive) -> None:
-        """Read the rest of a body and throw it away, up to some size and time."""
-        passed, more = 0, True
-        try:
-            async with asyncio.timeout(self._limits.body_seconds):
-                while more and passed < DRAINED:
-                    chunk, more = _content(await receive())
-                    passed += len(chunk)
+                while not body.complete:
+                    chunk = await body.next_chunk()
+                    if self._buffered + len(chunk) > self._limits.buffered:
+                        raise overloaded("too many large requests at a time")
+                    if len(body.content) + len(chunk) > self._limits.body:
+                        raise self._too_large()
+                    body.content += chunk
+                    self._buffered += len(chunk)
         except TimeoutError:
-            pass
+            seconds = f"{self._limits.body_seconds:g} s"
+            message = f"the body did not arrive within {seconds}"
+            raise ServiceError(408, "too_slow", message) from None
+
+    def release(self, body: Body) -> None:
+        """Stop counting a body."""
+        self._buffered -= len(body.content)
 
     def _too_large(self) -> ServiceError:
-        return ServiceError(
-            413, "too_large", f"a body may have up to {self._limits.body:,} bytes", CLOSE
-        )
-
-
-def replay(body: bytes, receive: Receive) -> Receive:
-    """Return a function that first returns a body that was read, and then what comes after it."""
-    given = False
-
-    async def receive_again() -> Message:
-        nonlocal given
-        if given:
-            return await receive()
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return receive_again
-
-
-def _content(message: Message) -> tuple[bytes, bool]:
-    """Return the bytes of a message, and whether more of them follow."""
-    if message["type"] == "http.disconnect":
-        raise ClientGone
-    return message.get("body", b""), message.get("more_body", False)
+        return ServiceError(413, "too_large", f"a body may have up to {self._limits.body:,} bytes")
 
 
 @asynccontextmanager

@@ -14,10 +14,9 @@ class Limits:
     Attributes:
         body: The most bytes of a body (413). A thousand posts have about 500,000.
         body_seconds: The seconds that a client has to send a body (408).
-        header_bytes: The most bytes of the request line and headers (431).
-        header_seconds: The seconds that a client has to send them; then the connection is closed.
+        header_bytes: The most bytes of the request line and headers (400).
         idle_seconds: The seconds that a connection may be idle between requests.
-        connections: The most open connections; further ones are closed at once.
+        connections: The most open connections (503).
         requests: The most requests at a time (503).
         buffered: The most bytes of all bodies that are in memory at a time (503).
         texts: The most texts, or sentences of words, of a request (413).
@@ -32,9 +31,8 @@ class Limits:
     body: int = 4 << 20
     body_seconds: float = 20.0
     header_bytes: int = 32 << 10
-    header_seconds: float = 10.0
     idle_seconds: float = 30.0
-    connections: int = 1024
+    connections: int = 512
     requests: int = 256
     buffered: int = 64 << 20
     texts: int = 2000

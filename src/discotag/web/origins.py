@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from discotag.web.errors import ServiceError, shown
@@ -20,22 +21,9 @@ HOST: Final = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9_.-]+?)\.?)(?::[0-9]{1,5
 """A `Host` header in lower case: an address in brackets, or a name, and perhaps a port."""
 
 
-class Headers:
-    """The headers of a request, as text."""
-
-    def __init__(self, scope: Scope) -> None:
-        self._values: dict[bytes, list[str]] = {}
-        for name, value in scope["headers"]:
-            self._values.setdefault(name, []).append(value.decode("latin-1"))
-
-    def all(self, name: bytes) -> list[str]:
-        """Return all values of a header; the name must be in lower case."""
-        return self._values.get(name, [])
-
-
 def check_host(hosts: Sequence[str], headers: Headers) -> None:
     """Raise `ServiceError` if a request is not for one of these hosts, unless there are none."""
-    given = headers.all(b"host")
+    given = headers.getlist("host")
     if len(given) != 1 or not given[0]:
         raise ServiceError(400, "bad_host", "a request needs exactly one Host header")
     if hosts and _name(given[0]) not in hosts:
@@ -54,9 +42,9 @@ def check_origin(scope: Scope, headers: Headers) -> None:
     """
     if is_page(scope["path"]) and scope["method"] in ("GET", "HEAD"):
         return
-    host = headers.all(b"host")[0].lower()
-    origins = [each.lower().partition("://")[2] for each in headers.all(b"origin")]
-    sites = {each.lower() for each in headers.all(b"sec-fetch-site")}
+    host = headers["host"].lower()
+    origins = [each.lower().partition("://")[2] for each in headers.getlist("origin")]
+    sites = {each.lower() for each in headers.getlist("sec-fetch-site")}
     if any(origin != host for origin in origins) or sites - SAME:
         raise ServiceError(
             403, "cross_site", "pages of other web sites may not use this service from a browser"

@@ -19,17 +19,18 @@ from typing import Any, Final
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from discotag.web.bodies import CLOSE, Bodies, ClientGone, replay
+from discotag.web.bodies import Bodies, Body, ClientGone
 from discotag.web.errors import ServiceError, overloaded, shown
 from discotag.web.limits import Limits
-from discotag.web.origins import Headers, check_host, check_origin, is_page
+from discotag.web.origins import check_host, check_origin, is_page
 
-logger = logging.getLogger("discotag.serve")
+logger = logging.getLogger("discotag.web")
 
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -44,8 +45,12 @@ HEADERS: Final = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
+    "cache-control": "no-store",
 }
-"""Headers of every response."""
+"""Headers of every response that does not have its own."""
+
+CLOSE: Final = {"Connection": "close"}
+"""The header of an answer after which no further request is read from the connection."""
 
 STATE: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 """Paths that are answered even if there are too many requests, so that this can be observed."""
@@ -113,7 +118,9 @@ class _Protection:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = _with_headers(message["headers"])
+                given = MutableHeaders(raw=message["headers"])
+                for name, value in HEADERS.items():
+                    given.setdefault(name, value)
             await send(message)
 
         try:
@@ -134,24 +141,25 @@ class _Protection:
             self._finish(scope, method, status, perf_counter() - begun)
 
     async def _checked(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = Headers(scope)
+        limits, headers = self._policy.limits, Headers(scope=scope)
+        body = Body(receive)
         try:
-            check_host(self._policy.hosts, headers)
-            check_origin(scope, headers)
-            self._check_token(scope, headers)
-        except ServiceError as error:
-            if headers.all(b"expect"):  # the client need not send its body any more
-                error.headers.update(CLOSE)
-            raise
-        body = await self._bodies.read(headers, receive)
-        try:
-            most = self._policy.limits.requests
-            if self._running >= most and scope["path"] not in STATE:
+            try:
+                check_host(self._policy.hosts, headers)
+                check_origin(scope, headers)
+                self._check_token(scope, headers)
+                await self._bodies.read(body, headers.get("content-length", ""))
+            except ServiceError as error:
+                if "expect" not in headers:  # otherwise, the client waits before it sends its body
+                    await body.discard(limits.body_seconds)
+                if not body.complete:
+                    error.headers.update(CLOSE)
+                raise
+            if self._running >= limits.requests and scope["path"] not in STATE:
                 raise overloaded("too many requests at a time")
             self._running += 1
             try:
-                given = receive if body is None else replay(body, receive)
-                await self._app(scope, given, send)
+                await self._app(scope, body.replay, send)
             finally:
                 self._running -= 1
         finally:
@@ -161,7 +169,7 @@ class _Protection:
         token = self._policy.token
         if token is None or is_page(scope["path"]):
             return
-        given = headers.all(b"authorization")
+        given = headers.getlist("authorization")
         kind, _, value = given[0].partition(" ") if len(given) == 1 else ("", "", "")
         right = secrets.compare_digest(value.strip().encode(), token.encode())
         if kind.lower() != "bearer" or not right:
@@ -182,17 +190,6 @@ class _Protection:
         """Return the route of a request that was refused before it got there."""
         routes = (each for each in self._app.routes if isinstance(each, Route))
         return next((each for each in routes if each.path_regex.match(path)), None)
-
-
-def _with_headers(given: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    present = {name.lower() for name, _ in given}
-    more = [pair for pair in _ENCODED if pair[0] not in present]
-    if b"cache-control" not in present:
-        more.append((b"cache-control", b"no-store"))
-    return [*given, *more]
-
-
-_ENCODED: Final = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 
 
 async def _answer_service_error(request: Request, error: Exception) -> Response:

@@ -5,19 +5,18 @@ from __future__ import annotations
 import errno
 import logging
 import math
+import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from ipaddress import ip_address
 from typing import Any, Final
 
 import uvicorn
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discotag.errors import DiscotagError, InputError
-from discotag.web.connections import connection_class
 from discotag.web.limits import Limits
 
 LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
@@ -28,13 +27,6 @@ LEAST_TOKEN: Final = 16
 
 BACKLOG: Final = 512
 """The most connections that wait to be accepted."""
-
-SEND_BUFFER: Final = 1 << 18
-"""The bytes of answers that the system keeps for a connection. It asks for more when about a third
-is taken; with its default of megabytes, a slow client would seem to take nothing for minutes."""
-
-OTHER_FILES: Final = 256
-"""The open files that are not connections: pipes of engines, libraries, files of exports."""
 
 SWITCH_SECONDS: Final = 0.0005
 """How long a thread with long work keeps others waiting; Python's default is ten times as much,
@@ -63,31 +55,54 @@ def run(
     Raises:
         DiscotagError: The address cannot be used or is not safe, or the application cannot start.
     """
-    limits = _fitted(limits or Limits())
-    with listen(host, port, token) as sock:
-        app = _Watched(factory())
+    limits = limits or Limits()
+    with listen(host, port, token) as sock, _ignored_signals(), _switching_fast():
+        app = _Watched(factory(), lambda: on_ready(_url(sock)))
         config = uvicorn.Config(
             app,
-            http=connection_class(limits),
+            http="h11",  # it bounds headers
+            h11_max_incomplete_event_size=limits.header_bytes,
+            limit_concurrency=limits.connections,
+            timeout_keep_alive=math.ceil(limits.idle_seconds),
+            timeout_graceful_shutdown=math.ceil(limits.shutdown_seconds),
+            backlog=BACKLOG,
             ws="none",
             lifespan="on",
             log_config=None,
             access_log=False,
             proxy_headers=False,
             server_header=False,
-            backlog=BACKLOG,
-            timeout_graceful_shutdown=math.ceil(limits.shutdown_seconds),
         )
         logging.getLogger("uvicorn").setLevel(logging.CRITICAL)  # its messages may have texts
-        usual = sys.getswitchinterval()
-        sys.setswitchinterval(SWITCH_SECONDS)
-        try:
-            with suppress(SystemExit, KeyboardInterrupt):  # uvicorn's way to say that it failed
-                _Server(config, lambda: on_ready(_url(sock))).run(sockets=[sock])
-        finally:
-            sys.setswitchinterval(usual)
+        with suppress(SystemExit):  # uvicorn's way to say that it failed
+            uvicorn.Server(config).run(sockets=[sock])
         if app.failure is not None:
             raise app.failure
+
+
+@contextmanager
+def _ignored_signals() -> Iterator[None]:
+    """Do nothing about SIGINT and SIGTERM, which uvicorn sends again when it has stopped."""
+    before = {
+        name: signal.signal(name, lambda number, frame: None)
+        for name in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(name, handler)
+
+
+@contextmanager
+def _switching_fast() -> Iterator[None]:
+    """Keep threads with long work from holding up requests."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_SECONDS)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(usual)
 
 
 @contextmanager
@@ -108,7 +123,6 @@ def listen(host: str, port: int, token: str | None) -> Iterator[socket.socket]:
     sock = socket.socket(family, socket.SOCK_STREAM)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
         try:
             sock.bind(address)
             sock.listen(BACKLOG)
@@ -174,58 +188,30 @@ def _is_local(address: Any) -> bool:
     return ip_address(str(address[0]).partition("%")[0]).is_loopback
 
 
-def _fitted(limits: Limits) -> Limits:
-    """Let this process open the files that all connections need, or return a lower limit."""
-    if sys.platform == "win32":  # it has no such limit
-        return limits
-    import resource
-
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = limits.connections + OTHER_FILES
-    if soft == resource.RLIM_INFINITY or soft >= needed:
-        return limits
-    wanted = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
-    with suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-        soft = wanted
-    most = max(soft - OTHER_FILES, soft // 2)
-    return replace(limits, connections=min(limits.connections, most))
-
-
 class _Watched:
-    """An application that remembers why it could not start."""
+    """An application that says when it has started, and remembers why it could not start."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, on_ready: Callable[[], None]) -> None:
         self._app = app
+        self._on_ready = on_ready
         self.failure: Exception | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass everything on."""
-        try:
+        if scope["type"] != "lifespan":
             await self._app(scope, receive, send)
+            return
+
+        async def watched(message: Message) -> None:
+            await send(message)
+            if message["type"] == "lifespan.startup.complete":
+                self._on_ready()  # the socket takes connections already
+
+        try:
+            await self._app(scope, receive, watched)
         except Exception as error:
-            if scope["type"] == "lifespan":
-                self.failure = error
+            self.failure = error
             raise
-
-
-class _Server(uvicorn.Server):
-    """A server that says when it is ready, and does not end its process by the signal it got."""
-
-    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._on_ready = on_ready
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start the application, then accept connections."""
-        await super().startup(sockets)
-        if self.started:
-            self._on_ready()
-
-    def handle_exit(self, sig: int, frame: Any) -> None:
-        """Begin to stop; a second Ctrl-C stops at once."""
-        super().handle_exit(sig, frame)
-        self._captured_signals.clear()
 
 
 def _url(sock: socket.socket) -> str:
