@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from discotag import Document, Tagger, load
-from discotag.annotate.uncertainty import EFFORT, propose
+from discotag.annotate.proposals import EFFORT, propose
 from discotag.corpora.recipes import psytar
 from discotag.corpora.recipes.recipe import Order
 from machine import machine

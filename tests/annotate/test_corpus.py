@@ -8,7 +8,7 @@ from annotating import project_of, served, write_texts
 from discotag import Document, Mention, Sentence, corpora
 from discotag.annotate import corpus as corpus_room
 from discotag.annotate.corpus import Source
-from discotag.annotate.intake import Taken
+from discotag.annotate.importing import Imported
 from discotag.annotate.project import Plan, open_project
 from discotag.corpora.tables import TableOptions
 from discotag.errors import DiscotagError
@@ -25,7 +25,7 @@ def seen(path, **source):
     with open_project(plan) as project:
         with project.journal.reading() as db:
             rows = db.execute("SELECT number, name FROM documents ORDER BY number").fetchall()
-            found = [(name, project.desk.document(db, number)[0]) for number, name in rows]
+            found = [(name, project.editor.document(db, number)) for number, name in rows]
         return project.viewer.labels, found
 
 
@@ -169,7 +169,7 @@ def test_changed_annotations_of_the_corpus(tmp_path):
     corpora.write([*changed, documents[2]], path)
     for turn in range(2):
         with project_of(path) as project, served(project) as client:
-            assert project.taken == Taken(known=3, updated=1 - turn, outdated=1)
+            assert project.imported == Imported(known=3, updated=1 - turn, outdated=1)
             assert client.state(1)["sentences"] == before
             (mention,) = client.state(2)["sentences"][0]["mentions"]
             assert (mention["label"], mention["fragments"]) == ("New", [[1, 3]])

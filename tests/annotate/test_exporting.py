@@ -13,12 +13,12 @@ import pytest
 
 from annotating import project_of, served, write_texts
 from discotag import corpora
-from discotag.annotate.exporting import format_names
 from discotag.corpora import FORMATS
 from discotag.corpora.tables import TABLES
 from discotag.training.preparation import prepare
 from discotag.training.settings import Settings
 from discotag.training.sources import Sources
+from discotag.web.downloads import format_names
 
 FLAT = ("conll",)
 """Formats for continuous mentions only."""

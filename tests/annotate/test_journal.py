@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from annotating import Client, project_of, running, served, write_texts
-from discotag.annotate.intake import Taken
+from discotag.annotate.importing import Imported
 from discotag.annotate.journal import JournalError, open_journal, read_journal
 from discotag.annotate.records import (
     accepted_content,
@@ -18,8 +18,7 @@ from discotag.annotate.records import (
     status_of,
     versions_of,
 )
-from discotag.annotate.states import fold
-from discotag.annotate.versions import begin
+from discotag.annotate.versions import begin, fold
 from discotag.errors import DiscotagError
 
 PAIN = {"label": "ADR", "fragments": [[2, 3], [6, 7]]}
@@ -35,12 +34,12 @@ def check_folds(project):
     with project.journal.reading() as db:
         kept = db.execute("SELECT document, annotator, revision, finished FROM versions").fetchall()
         for number, annotator, revision, finished in kept:
-            document, _, _, _ = project.desk.document(db, number)
+            document = project.editor.document(db, number)
             version = fold(begin(document), actions_of(db, number, annotator))
             assert (version.revision, version.finished) == (revision, bool(finished))
             assert version.accepted == accepted_content(db, number, annotator)
             known = status_of(versions_of(db, number), decision_of(db, number))
-            assert project.desk.status(db, number)[0] == known
+            assert project.editor.status(db, number)[1] == known
     return len(kept)
 
 
@@ -149,7 +148,7 @@ def test_a_grown_corpus(folder):
         client.add(2, (1, 2))
     write_texts(folder, {"0": "It is new.", "d": "So is this."})  # before and after the others
     with project_of(folder) as project, served(project) as client:
-        assert (project.taken.new, project.taken.known, project.taken.gone) == (2, 3, 0)
+        assert (project.imported.new, project.imported.known, project.imported.gone) == (2, 3, 0)
         listed = client.ok("GET", "/api/documents", params={"order": "corpus"})["documents"]
         assert [each["name"] for each in listed] == ["a", "b", "c", "0", "d"]
         assert client.state(2)["revision"] == 1
@@ -161,7 +160,7 @@ def test_a_corpus_that_moved_or_lost_documents(folder, tmp_path):
     moved = folder.rename(tmp_path / "elsewhere")
     (moved / "c.txt").unlink()
     with project_of(moved, journal=tmp_path / "posts.journal") as project:
-        assert (project.taken.known, project.taken.gone) == (2, 1)
+        assert (project.imported.known, project.imported.gone) == (2, 1)
         with served(project) as client:
             client.enter("Ann")
             assert client.state(3)["sentences"][0]["words"] == ["No", "sleep", "."]
@@ -181,7 +180,7 @@ def test_documents_that_are_gone_are_no_work(folder):
     for name in "abd":
         (folder / f"{name}.txt").rename(folder.with_name(name))
     with project_of(folder) as project, served(project) as client:
-        assert (project.taken.known, project.taken.gone) == (2, 3)
+        assert (project.imported.known, project.imported.gone) == (2, 3)
         assert names(client) == ["a gone", "b gone", "c", "e"]  # nobody has touched d
         assert names(client, status="open") == ["a gone", "c", "e"]
         assert client.ok("GET", "/api/project")["counts"]["documents"] == 4
@@ -194,7 +193,7 @@ def test_documents_that_are_gone_are_no_work(folder):
     for name in "abd":
         folder.with_name(name).rename(folder / f"{name}.txt")
     with project_of(folder) as project, served(project) as client:
-        assert (project.taken.known, project.taken.gone) == (5, 0)
+        assert (project.imported.known, project.imported.gone) == (5, 0)
         assert names(client) == ["a", "b", "c", "d", "e"]
 
 
@@ -207,13 +206,13 @@ def test_a_renamed_document_is_known_again(folder):
     (folder / "twin.txt").rename(folder / "brother.txt")  # one of two with this text
     (folder / "other.txt").rename(folder / "sister.txt")
     with project_of(folder) as project, served(project) as client:
-        assert project.taken == Taken(new=2, known=3, renamed=1, gone=2)
+        assert project.imported == Imported(new=2, known=3, renamed=1, gone=2)
         assert names(client) == ["first", "b", "c", "brother", "sister"]
         assert client.state(1)["revision"] == 1
     for path in folder.iterdir():
         path.rename(path.with_name(f"new-{path.name}"))
     with project_of(folder) as project:
-        assert project.taken.renamed == 3
+        assert project.imported.renamed == 3
 
 
 def test_the_journal_of_another_corpus(folder, tmp_path):

@@ -4,8 +4,7 @@ import pytest
 
 from annotating import project_of, served, write_texts
 from discotag import Document, Mention
-from discotag.annotate.proposals import Model, Proposer
-from discotag.annotate.uncertainty import propose, usefulness
+from discotag.annotate.proposals import Model, Proposer, propose, usefulness
 from discotag.errors import DiscotagError
 from discotag.web.protection import Policy
 from discotag.words import Splitter
@@ -50,11 +49,13 @@ def test_in_the_background(project):
         project.proposer.start()
         wait_for(lambda: models(project) == [1, 1, 1])
         listed = client.ok("GET", "/api/documents")["documents"]
-        assert [each["name"] for each in listed] == ["odd", "pain", "clear"]
-        expected = [each["uncertainty"] for each in listed]
-        assert expected[0] > 0.3 > expected[2] >= 0
-        assert listed[1]["mentions"] == 2
-        assert client.ok("GET", "/api/next", params={"annotator": "Ann"}) == {"number": 2}
+        expected = [usefulness(each["uncertainty"], each["words"]) for each in listed]
+        assert expected == sorted(expected, reverse=True)
+        assert (listed[-1]["name"], listed[-1]["number"]) == ("clear", 1)
+        assert listed[0]["uncertainty"] > 0.3 > listed[2]["uncertainty"] >= 0
+        assert {each["name"]: each["mentions"] for each in listed}["pain"] == 2
+        first = {"number": listed[0]["number"]}
+        assert client.ok("GET", "/api/next", params={"annotator": "Ann"}) == first
 
 
 def test_at_once_for_a_document_that_is_opened(project, tagger):

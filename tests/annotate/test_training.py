@@ -11,11 +11,10 @@ import pytest
 from annotating import Client, project_of, running, served, write_texts
 from discotag import load
 from discotag.annotate import training as training_room
-from discotag.annotate.child import ENCODER_OF, _write_encoder
-from discotag.annotate.child_process import last_line, run_child
 from discotag.annotate.models import keep_model, models_folder
-from discotag.annotate.shares import ONE_IN, has_enough
 from discotag.annotate.training import TrainingPlan
+from discotag.annotate.training_data import ONE_IN, has_enough
+from discotag.annotate.training_process import ENCODER_OF, _write_encoder, last_line, run_child
 from discotag.errors import DiscotagError
 from discotag.model.encoder import load_encoder
 from learnable import learnable_encoder
@@ -72,7 +71,7 @@ def ended(client, state="done"):
 def proposer_of(project, number):
     """Return the version of the model whose proposals a document has."""
     with project.journal.reading() as db:
-        return project.desk.status(db, number)[1]
+        return project.editor.status(db, number)[2]
 
 
 def test_train_and_reload_without_stopping(folder, encoder):

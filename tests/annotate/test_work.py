@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from annotating import project_of, served, write_texts
-from discotag.annotate import presence as presence_room
+from discotag.annotate import open_documents
 from discotag.annotate import progress as progress_room
 from discotag.annotate import views as views_room
 from discotag.annotate.agreement import agree
@@ -184,13 +184,13 @@ def test_people_see_who_has_which_document(client, monkeypatch):
 
 def test_presence_expires():
     now = 0.0
-    presence = presence_room.Presence(lambda: now)
-    presence.enter(1, "Ann")
-    now = presence_room.EXPIRES - 1
-    presence.enter(2, "Ben")
-    assert presence.by_document() == {1: ["Ann"], 2: ["Ben"]}
+    opened = open_documents.OpenDocuments(lambda: now)
+    opened.enter(1, "Ann")
+    now = open_documents.EXPIRES - 1
+    opened.enter(2, "Ben")
+    assert opened.by_document() == {1: ["Ann"], 2: ["Ben"]}
     now += 1
-    assert presence.by_document() == {2: ["Ben"]}
+    assert opened.by_document() == {2: ["Ben"]}
 
 
 def test_the_next_document(client):

@@ -8,7 +8,7 @@ import typer
 from typer.testing import CliRunner
 
 from annotating import write_texts
-from discotag.annotate.intake import Taken
+from discotag.annotate.importing import Imported
 from discotag.cli import annotate as annotate_room
 from discotag.cli.annotate import annotate
 from discotag.cli.commands import Command
@@ -60,8 +60,8 @@ def test_without_the_extra(folder, monkeypatch):
 
 
 def test_what_has_changed_about_the_corpus_is_said():
-    def said(**taken):
-        project = SimpleNamespace(taken=Taken(**taken))
+    def said(**found):
+        project = SimpleNamespace(imported=Imported(**found))
         about = annotate_room._about(project, Path("x.journal"))
         return [about, *annotate_room._changes(project)]
 

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from discotag.annotate import records
 from discotag.annotate.corpus import document_of
-from discotag.corpora import FORMATS, write
 from discotag.corpora.parsing.problems import CorpusError, shown
-from discotag.corpora.tables import TABLES, write_table
+from discotag.corpora.tables import TABLES
 from discotag.errors import DiscotagError
 from discotag.mentions import Document
+from discotag.web.downloads import file_name, write_as, write_download
 
 Which = Literal["finished", "all"]
-
-NEEDS: Final = {"xlsx": "openpyxl", "parquet": "pyarrow"}
-"""Packages that kinds of tables need."""
 
 NAME: Final = "annotations"
 """The name of a downloaded file, before its ending."""
@@ -48,31 +42,6 @@ class LeftOut:
     number: int
     name: str
     reason: str
-
-
-@cache
-def format_names() -> dict[str, str]:
-    """Return the formats that can be written here, each with a description for people."""
-    found = {"jsonl": FORMATS["jsonl"].about}
-    found |= {each.name: each.about for each in FORMATS.values() if each.write is not None}
-    tables = {"csv": "CSV", "tsv": "TSV", "xlsx": "Excel", "parquet": "Parquet"}
-    for name in TABLES:
-        if name not in NEEDS or find_spec(NEEDS[name]) is not None:
-            found[name] = f"{tables.get(name, name)}, a row for each mention"
-    return found
-
-
-def file_name(format: str) -> str:
-    """Return the name of a download; a folder of files is downloaded as a zip archive.
-
-    Example:
-        >>> file_name("jsonl"), file_name("brat")
-        ('annotations.jsonl', 'annotations.zip')
-    """
-    if format in TABLES:
-        return NAME + TABLES[format].suffixes[0]
-    chosen = FORMATS[format]
-    return NAME + (".zip" if chosen.folder else chosen.suffixes[0])
 
 
 def settled_documents(
@@ -143,7 +112,7 @@ def summary(
     else:
         with tempfile.TemporaryDirectory() as folder:
             try:
-                _write(counted(), Path(folder), format)
+                write_as(counted(), Path(folder) / NAME, format)
             except CorpusError as error:
                 cannot.append(f"{_unwritable(error, name)}.")
         cannot += _losses(format)
@@ -162,7 +131,7 @@ def summary(
 def export_to_folder(
     db: sqlite3.Connection, which: Which, annotator: str | None, format: str, folder: Path
 ) -> Path:
-    """Write an export into a folder, and return its file; a folder of files becomes a zip archive.
+    """Write an export into a folder, and return its file; a folder of files becomes a ZIP archive.
 
     Raises:
         NothingError: There is nothing to export.
@@ -177,17 +146,14 @@ def export_to_folder(
             yield document
 
     try:
-        target = _write(watched(), folder, format)
+        path = write_download(watched(), folder, file_name(NAME, format), format)
     except CorpusError as error:
         raise CorpusError(replace(error.problem, message=_unwritable(error, name))) from None
     if name is None:
         raise NothingError(
             "there is nothing to export yet: finish a document, or export all of them"
         )
-    if not target.is_dir():
-        return target
-    archive = shutil.make_archive(str(folder / NAME), "zip", target)
-    return Path(archive)
+    return path
 
 
 class NothingError(DiscotagError):
@@ -197,22 +163,6 @@ class NothingError(DiscotagError):
 def _unwritable(error: CorpusError, name: str | None) -> str:
     """Return why a document cannot be written, as a sentence that names it."""
     return f"Document {shown('' if name is None else name)}: {error.problem.message}"
-
-
-def write_as(documents: Iterator[Document], path: Path, format: str) -> None:
-    """Write documents to a path in a format or kind of table."""
-    if format in TABLES:
-        write_table(documents, path, format)
-    else:
-        write(documents, path, format)
-
-
-def _write(documents: Iterator[Document], folder: Path, format: str) -> Path:
-    """Write documents under a fixed name, and return the path."""
-    folder_of_files = format in FORMATS and FORMATS[format].folder
-    path = folder / (NAME if folder_of_files else file_name(format))
-    write_as(documents, path, format)
-    return path
 
 
 def _content(

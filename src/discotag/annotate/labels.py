@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from discotag.annotate.facts import keep_fact, read_fact
 from discotag.annotate.journal import Journal
+from discotag.annotate.records import keep_fact, read_fact
 from discotag.corpora.parsing.problems import shown
 from discotag.errors import InputError
 from discotag.scheme import Scheme, SchemeError

@@ -6,10 +6,10 @@ import sqlite3
 from collections.abc import Collection
 from typing import Any, Final, Literal
 
-from discotag.annotate.views import mine
+from discotag.annotate.records import mine
 
 Order = Literal["uncertainty", "corpus"]
-Wanted = Literal["all", "open", "finished", "disagreement"]
+Part = Literal["all", "open", "finished", "disagreement"]
 
 ORDERS: Final[dict[Order, str]] = {
     "uncertainty": "priority DESC, number",
@@ -26,7 +26,7 @@ def list_documents(
     *,
     annotator: str | None,
     order: Order,
-    wanted: Wanted,
+    part: Part,
     search: str,
     offset: int,
     limit: int,
@@ -37,16 +37,16 @@ def list_documents(
         db: The journal.
         annotator: Whose own status is given, or None.
         order: The most useful first, or as in the corpus.
-        wanted: The documents of which status.
+        part: The documents of which part of the list.
         search: Characters that the name or the text must have, ignoring the case of ASCII letters.
         offset: The number of documents to leave out.
         limit: The most documents to return.
     """
     conditions = [SHOWN]
     values: list[str] = []
-    if wanted != "all":
+    if part != "all":
         conditions.append("part = ?")
-        values.append(wanted)
+        values.append(part)
     if search:
         like = "%" + search.replace("!", "!!").replace("%", "!%").replace("_", "!_") + "%"
         conditions.append(

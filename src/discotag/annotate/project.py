@@ -9,25 +9,28 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import time
 from typing import Any, Final
+from uuid import uuid4
 
 from discotag.annotate import listing, records
 from discotag.annotate.corpus import Source, default_journal
-from discotag.annotate.desk import Desk
-from discotag.annotate.exporting import file_name, format_names
-from discotag.annotate.facts import project_id
-from discotag.annotate.intake import Taken, take_in
+from discotag.annotate.editing import Editor, Snapshot, check_annotator
+from discotag.annotate.exporting import NAME
+from discotag.annotate.importing import Imported, import_corpus
 from discotag.annotate.journal import Journal, open_journal
 from discotag.annotate.labels import project_scheme
 from discotag.annotate.models import load_model
-from discotag.annotate.orders import Seen, check_annotator
-from discotag.annotate.presence import Presence
+from discotag.annotate.open_documents import OpenDocuments
 from discotag.annotate.progress import Progress
 from discotag.annotate.proposals import Proposer
 from discotag.annotate.training import Trainer, TrainingPlan
 from discotag.annotate.views import Viewer
 from discotag.errors import InputError
 from discotag.mentions import Mention
+from discotag.web.downloads import file_name, format_names
 from discotag.web.errors import ServiceError
+
+PROJECT: Final = "project"
+"""The name of the fact that keeps the id of the project."""
 
 MOST_NAME: Final = 50
 """The most characters of an annotator's name, so that lists stay readable."""
@@ -67,10 +70,10 @@ class Project:
         id: Tells the project from others that may be served at the same address.
         name: The name of the corpus.
         journal: The journal.
-        taken: What reading the corpus has done.
+        imported: What reading the corpus has done.
         viewer: Turns versions into plain data, with the labels and the scheme.
-        desk: Changes versions.
-        presence: Knows who has which document open.
+        editor: Changes versions.
+        open_documents: Knows who has which document open.
         proposer: Knows the model, and asks it for proposals.
         progress: Reports what annotators have done, and how far they agree.
         trainer: Trains the next model; None: never.
@@ -79,10 +82,10 @@ class Project:
     id: str
     name: str
     journal: Journal
-    taken: Taken
+    imported: Imported
     viewer: Viewer
-    desk: Desk
-    presence: Presence
+    editor: Editor
+    open_documents: OpenDocuments
     proposer: Proposer
     progress: Progress
     trainer: Trainer | None = field(default=None)
@@ -129,7 +132,7 @@ class Project:
             else {"name": model.name, "version": model.version, "problem": self.proposer.failure},
             "training": None if self.trainer is None else self.trainer.progress(),
             "formats": [
-                {"name": name, "label": label, "file": file_name(name)}
+                {"name": name, "label": label, "file": file_name(NAME, name)}
                 for name, label in format_names().items()
             ],
             "can_train": self.trainer is not None,
@@ -138,13 +141,13 @@ class Project:
     def see(self, number: int, annotator: str) -> dict[str, Any]:
         """Return a document as an annotator has it, and note that it is open."""
         self.proposer.need(number)
-        seen = self.desk.see(number, annotator)
-        self.presence.enter(number, annotator)
+        seen = self.editor.see(number, annotator)
+        self.open_documents.enter(number, annotator)
         return self.state(seen)
 
-    def state(self, seen: Seen) -> dict[str, Any]:
+    def state(self, seen: Snapshot) -> dict[str, Any]:
         """Return a version as plain data."""
-        holders = self.presence.holders(seen.number, besides=seen.annotator)
+        holders = self.open_documents.holders(seen.number, besides=seen.annotator)
         return {"id": self.id, **self.viewer.state(seen, holders)}
 
     def check_id(self, given: str) -> None:
@@ -166,14 +169,15 @@ class Project:
             ServiceError: There is no such document, or a mention is invalid.
         """
         with self.journal.reading() as db:
-            document, _, _, _ = self.desk.document(db, number)
-        self.desk.check_mentions(document, sentences)
+            document = self.editor.document(db, number)
+        self.editor.check_mentions(document, sentences)
         return self.viewer.problems(document, sentences)
 
     def versions(self, number: int) -> dict[str, Any]:
         """Return all versions of a document side by side."""
         with self.journal.reading() as db:
-            document, _, status, _ = self.desk.document(db, number)
+            document = self.editor.document(db, number)
+            _, status, _ = self.editor.status(db, number)
             kept = records.versions_of(db, number)
             decision = records.decision_of(db, number)
             revision = records.revision_of(db, number)
@@ -183,12 +187,12 @@ class Project:
         """Note that somebody still has a document open, and return what others have done to it."""
         with self.journal.reading() as db:
             check_annotator(db, annotator)
-            status, model = self.desk.status(db, number)
+            _, status, model = self.editor.status(db, number)
             kept = records.versions_of(db, number)
-        self.presence.enter(number, annotator)
+        self.open_documents.enter(number, annotator)
         mine = next((each.revision for each in kept if each.annotator == annotator), 0)
         return {
-            "holders": self.presence.holders(number, besides=annotator),
+            "holders": self.open_documents.holders(number, besides=annotator),
             "revision": mine,
             "versions": [each.annotator for each in kept],
             "finished_by": [each.annotator for each in kept if each.finished],
@@ -216,20 +220,20 @@ def open_project(plan: Plan, progress: Callable[[int], None] | None = None) -> I
             "file with --journal"
         )
     with open_journal(path) as journal:
-        taken = take_in(journal, plan.source, progress)
+        imported = import_corpus(journal, plan.source, progress)
         model = load_model(journal, plan.model, use_model=plan.use_model)
         base = None if model is None else model.tagger.scheme
         scheme = project_scheme(journal, base, plan.labels, corpus)
-        presence = Presence()
-        proposer = Proposer(journal, model, lambda: presence.by_document().keys())
+        opened = OpenDocuments()
+        proposer = Proposer(journal, model, lambda: opened.by_document().keys())
         project = Project(
-            project_id(journal),
+            _project_id(journal),
             corpus.absolute().name,
             journal,
-            taken,
+            imported,
             Viewer(scheme.labels, scheme),
-            Desk(journal, scheme.labels),
-            presence,
+            Editor(journal, scheme.labels),
+            opened,
             proposer,
             Progress(journal),
         )
@@ -245,3 +249,17 @@ def open_project(plan: Plan, progress: Callable[[int], None] | None = None) -> I
                 project.trainer.stop()
             proposer.stop()
             project.progress.stop()
+
+
+def _project_id(journal: Journal) -> str:
+    """Return the id of a project, made at random when its journal is new.
+
+    Pages send it with what they change, so that nothing gets into the journal of another project
+    that is served at the same address later.
+    """
+    with journal.writing() as db:
+        known = records.read_fact(db, PROJECT)
+        if known is None:
+            known = uuid4().hex
+            records.keep_fact(db, PROJECT, known)
+    return known

@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Final
 from discotag.annotate.actions import plain
 from discotag.annotate.corpus import document_of
 from discotag.annotate.journal import Journal
-from discotag.annotate.uncertainty import Proposed, propose, usefulness
 from discotag.errors import DiscotagError
 from discotag.mentions import Document, Mention
+
+if TYPE_CHECKING:
+    from discotag.prediction.tagger import Tagger
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from discotag.prediction.tagger import Tagger
@@ -212,3 +215,50 @@ def _write(
             "INSERT OR REPLACE INTO proposals (number, model, data) VALUES (?, ?, ?)",
             (number, version, json.dumps(data, ensure_ascii=False)),
         )
+
+
+EFFORT: Final = 20
+"""Words that opening a document costs, besides reading its own."""
+
+
+class Proposed(NamedTuple):
+    """What a model says about a document.
+
+    Attributes:
+        mentions: The mentions that it finds in each sentence.
+        mistakes: The number of mistakes that it expects in what an annotator sees.
+    """
+
+    mentions: tuple[tuple[Mention, ...], ...]
+    mistakes: float
+
+
+def propose(tagger: Tagger, documents: Sequence[Document]) -> list[Proposed]:
+    """Find the mentions of documents, and the number of mistakes to expect in each.
+
+    An annotator sees the mentions of the corpus, or in sentences without any those of the model.
+    A mention that is shown is wrong, and a candidate that is not shown is missing, with the
+    probability that the model gives to that.
+    """
+    sentences = [each for document in documents for each in document.sentences]
+    analysed = iter(tagger.analyse(sentences, compared=True, candidates=False))
+    found = []
+    for document in documents:
+        mistakes = 0.0
+        listed = []
+        for sentence in document.sentences:
+            analysis = next(analysed)
+            own = analysis.sentence.mentions
+            # The scores that the annotator sees come last, so that they count.
+            chances = {**analysis.compared, **{each: each.score or 0.0 for each in own}}
+            shown = set(sentence.mentions or own)
+            mistakes += sum(1 - chances.get(mention, 0.0) for mention in shown)
+            mistakes += sum(chance for mention, chance in chances.items() if mention not in shown)
+            listed.append(own)
+        found.append(Proposed(tuple(listed), mistakes))
+    return found
+
+
+def usefulness(mistakes: float, words: int) -> float:
+    """Return the expected number of mistakes per word of reading effort."""
+    return mistakes / (words + EFFORT)

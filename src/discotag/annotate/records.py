@@ -1,4 +1,4 @@
-"""Rows of the journal: actions, versions and decisions, and the status that follows from them."""
+"""Rows of the journal: actions, versions and decisions, the status that follows, single values."""
 
 from __future__ import annotations
 
@@ -221,6 +221,11 @@ def status_of(versions: Iterable[Kept], decision: Decision | None) -> DocumentSt
     return "finished" if len(finished) == 1 else "disagreement"
 
 
+def mine(touched: bool, finished: bool) -> str:
+    """Return what an annotator has done to a document, in one word."""
+    return "finished" if finished else "started" if touched else "untouched"
+
+
 def keep_status(db: sqlite3.Connection, document: int, sequence: int) -> DocumentStatus:
     """Write the status of a document after an action, and return it."""
     status = status_of(versions_of(db, document), decision_of(db, document))
@@ -249,3 +254,18 @@ def accepted_content(db: sqlite3.Connection, document: int, annotator: str) -> C
         (document, annotator),
     )
     return content_of(text)
+
+
+def read_fact(db: sqlite3.Connection, name: str) -> str | None:
+    """Return a single value that the journal keeps by name, None if it does not have it."""
+    found = db.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
+    return None if found is None else str(found[0])
+
+
+def keep_fact(db: sqlite3.Connection, name: str, value: str) -> None:
+    """Write a single value by name."""
+    db.execute(
+        "INSERT INTO facts (name, value) VALUES (?, ?) "
+        "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        (name, value),
+    )

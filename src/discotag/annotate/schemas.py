@@ -15,7 +15,7 @@ from pydantic import (
 )
 
 from discotag.annotate.actions import Action, Kind
-from discotag.annotate.orders import Order
+from discotag.annotate.editing import Edit
 from discotag.errors import DiscotagError
 from discotag.mentions import Mention
 from discotag.web.errors import ServiceError, shown
@@ -106,7 +106,7 @@ class ActionBody(Body):
     to: MentionBody | None = None
     model_version: Whole | None = None
 
-    def order(self, document: int) -> Order:
+    def edit(self, document: int) -> Edit:
         """Return what to do to a document.
 
         Raises:
@@ -123,7 +123,7 @@ class ActionBody(Body):
             None if self.mention is None else self.mention.mention(),
             None if self.to is None else self.to.mention(),
         )
-        return Order(self.id, document, self.annotator, self.base, action, self.model_version)
+        return Edit(self.id, document, self.annotator, self.base, action, self.model_version)
 
 
 FIELDS: Final[dict[str, set[str]]] = {

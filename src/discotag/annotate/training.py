@@ -12,8 +12,6 @@ from threading import Event, Lock, Thread
 from time import time
 from typing import Any, Final
 
-from discotag.annotate.child import ENCODER_OF
-from discotag.annotate.child_process import FIGURES, last_line, measured, run_child
 from discotag.annotate.journal import Journal
 from discotag.annotate.models import (
     NO_MODEL,
@@ -23,7 +21,8 @@ from discotag.annotate.models import (
     models_folder,
 )
 from discotag.annotate.proposals import Model, Proposer
-from discotag.annotate.shares import has_enough, share_documents, write_share
+from discotag.annotate.training_data import has_enough, share_documents, write_share
+from discotag.annotate.training_process import ENCODER_OF, FIGURES, last_line, measured, run_child
 from discotag.errors import DiscotagError
 from discotag.web.errors import ServiceError
 

@@ -8,9 +8,8 @@ from threading import Lock
 from typing import Any, Final
 
 from discotag.annotate.actions import content_of, plain
-from discotag.annotate.orders import Seen
-from discotag.annotate.problems import problems
-from discotag.annotate.records import Decision, Kept
+from discotag.annotate.editing import Snapshot
+from discotag.annotate.records import Decision, Kept, mine
 from discotag.annotate.versions import Held
 from discotag.mentions import Document, Mention, Sentence
 from discotag.render.html_drawing import drawing_data
@@ -40,7 +39,7 @@ class Viewer:
         self._lock = Lock()
         self._kept: OrderedDict[tuple[int, str], Views] = OrderedDict()
 
-    def state(self, seen: Seen, holders: Sequence[str]) -> dict[str, Any]:
+    def state(self, seen: Snapshot, holders: Sequence[str]) -> dict[str, Any]:
         """Return a version of a document as the page shows it."""
         version = seen.version
         return {
@@ -101,7 +100,7 @@ class Viewer:
             for sentence, mentions in zip(document.sentences, sentences, strict=True)
         ]
 
-    def _sentences(self, seen: Seen) -> list[dict[str, Any]]:
+    def _sentences(self, seen: Snapshot) -> list[dict[str, Any]]:
         """Return the sentences of a version, those that are as before from memory."""
         key = seen.number, seen.annotator
         with self._lock:
@@ -157,11 +156,6 @@ def _compared(document: Document, decision: Decision) -> list[list[dict[str, Any
     ]
 
 
-def mine(touched: bool, finished: bool) -> str:
-    """Return what an annotator has done to a document, in one word."""
-    return "finished" if finished else "started" if touched else "untouched"
-
-
 def differences(versions: Sequence[Kept]) -> list[dict[str, Any]]:
     """Return the mentions that only some of the versions have.
 
@@ -180,3 +174,51 @@ def differences(versions: Sequence[Kept]) -> list[dict[str, Any]]:
         for (number, mention), names in sorted(found.items())
         if len(names) < len(contents)
     ]
+
+
+MEANINGS: Final = {
+    "same_words": "The same mention is here twice.",
+    "mixed_labels": "These mentions share words but have different labels.",
+    "uneven_components": "These mentions share words, but do not consist of matching parts: one "
+    "has more parts than another.",
+    "not_a_product": "These mentions share words, but one combination of their parts is missing.",
+    "too_many_slots": "These mentions share words in too many ways: they need more than {slots} "
+    "kinds of parts.",
+    "mention_in_gap": "A mention is between the parts of another one.",
+    "interleaved_sets": "The parts of these mentions alternate: one begins inside the other, and "
+    "ends after it.",
+}
+"""What each reason of `discotag.scheme.REASONS` means."""
+
+CONSEQUENCE: Final = (
+    " They are kept and exported, but a model of this scheme cannot find them together, and "
+    "training leaves this sentence out."
+)
+
+
+def problems(scheme: Scheme, sentence: Sentence) -> list[dict[str, Any]]:
+    """Return why the mentions of a sentence do not fit a scheme, as plain data.
+
+    Args:
+        scheme: The scheme; it has all labels.
+        sentence: The sentence with its mentions.
+
+    Example:
+        >>> toes = Mention("ADR", [(0, 1), (2, 3)])
+        >>> sentence = Sentence("sore the toes".split(), [toes, Mention("ADR", [(1, 2)])])
+        >>> [each["reason"] for each in problems(Scheme(("ADR",)), sentence)]
+        ['mention_in_gap']
+    """
+    return [
+        {
+            "reason": error.reason,
+            "message": MEANINGS[error.reason].format(slots=scheme.slots) + CONSEQUENCE,
+            "mentions": _numbers(sentence.mentions, error.mentions),
+        }
+        for error in scheme.problems(len(sentence.words), sentence.mentions)
+    ]
+
+
+def _numbers(mentions: Sequence[Mention], wanted: Sequence[Mention]) -> list[int]:
+    chosen = set(wanted)
+    return [number for number, mention in enumerate(mentions) if mention in chosen]

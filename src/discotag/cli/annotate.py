@@ -237,29 +237,29 @@ def annotate(
 
 def _about(project: Any, journal: Path) -> str:
     """Return a line on what was read into the journal."""
-    taken = project.taken
-    parts = [f"{journal}: {counted(taken.new + taken.known + taken.gone, 'document')}"]
-    if taken.new and (taken.known or taken.gone):
-        parts.append(f"{taken.new:,} of them new")
-    if taken.renamed:
-        parts.append(f"{taken.renamed:,} with another name than before")
-    if taken.gone:
-        parts.append(f"{taken.gone:,} no longer in the corpus, so nobody is asked to annotate them")
+    found = project.imported
+    parts = [f"{journal}: {counted(found.new + found.known + found.gone, 'document')}"]
+    if found.new and (found.known or found.gone):
+        parts.append(f"{found.new:,} of them new")
+    if found.renamed:
+        parts.append(f"{found.renamed:,} with another name than before")
+    if found.gone:
+        parts.append(f"{found.gone:,} no longer in the corpus, so nobody is asked to annotate them")
     return f"{', '.join(parts)}; the journal has the texts, too"
 
 
 def _changes(project: Any) -> list[str]:
     """Return how annotations that have changed in the corpus were treated, as lines."""
-    taken = project.taken
+    found = project.imported
     said = []
-    if taken.updated:
+    if found.updated:
         said.append(
-            f"the annotations of {counted(taken.updated, 'document')} have changed in the corpus; "
+            f"the annotations of {counted(found.updated, 'document')} have changed in the corpus; "
             "nobody had worked on them, so the new ones are taken over"
         )
-    if taken.outdated:
+    if found.outdated:
         said.append(
-            f"the annotations of {counted(taken.outdated, 'document')} have changed in the corpus; "
+            f"the annotations of {counted(found.outdated, 'document')} have changed in the corpus; "
             "somebody has worked on them, so the journal keeps the former ones"
         )
     return said

@@ -27,8 +27,9 @@ def export_annotations(
     Raises:
         DiscotagError: There is nothing to write, or it cannot be written.
     """
-    from discotag.annotate.exporting import LeftOut, settled_documents, write_as
+    from discotag.annotate.exporting import LeftOut, settled_documents
     from discotag.annotate.journal import read_journal
+    from discotag.web.downloads import write_as
 
     path, name = chosen_target(target, format, option="--format")
     for own in (corpus, journal):

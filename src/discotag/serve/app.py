@@ -22,7 +22,6 @@ from discotag.serve.answers import write_answer
 from discotag.serve.batching import Scheduler
 from discotag.serve.engine import WARM_UP
 from discotag.serve.engines import Engine, choose_engines
-from discotag.serve.exporting import numbered, write_download
 from discotag.serve.finding import Service, aside
 from discotag.serve.models import ServedModel, chosen
 from discotag.serve.reference_page import reference_page
@@ -37,6 +36,7 @@ from discotag.serve.schemas import (
 )
 from discotag.web.assets import mount_page
 from discotag.web.bodies import until_gone
+from discotag.web.downloads import download, file_name, write_download
 from discotag.web.errors import ServiceError
 from discotag.web.protection import Policy, protect
 
@@ -153,15 +153,18 @@ def _add_data(app: FastAPI, service: Service) -> None:
         model = chosen(service.models, given.model)
         async with until_gone(request.receive):
             documents, _ = await service.find(given, model, replace(given.wanted, alternatives=0))
-            try:
-                file = await asyncio.to_thread(
-                    write_download, numbered(documents), given.format, candidates=given.candidates
+            documents = [replace(each, id=f"text-{n}") for n, each in enumerate(documents, 1)]
+
+            def made(folder: Path) -> Path:
+                name = file_name("mentions", given.format)
+                return write_download(
+                    documents, folder, name, given.format, candidates=given.candidates
                 )
+
+            try:
+                return await asyncio.to_thread(download, made)
             except CorpusError as error:
                 raise ServiceError(422, "not_writable", one_line(error)) from None
-        disposition = f'attachment; filename="{file.name}"'
-        headers = {"Content-Disposition": disposition}
-        return Response(file.content, media_type=file.media_type, headers=headers)
 
     @app.get(
         "/api/models",

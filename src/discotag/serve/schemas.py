@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Annotated, Any, Final, Self, TypeVar
 
 from pydantic import (
@@ -15,10 +14,10 @@ from pydantic import (
     model_validator,
 )
 
-from discotag.corpora import FORMATS
 from discotag.corpora.tables import TABLES
 from discotag.described import UNBOUNDED, describe
 from discotag.prediction.wanted import Wanted
+from discotag.web.downloads import format_names
 from discotag.web.errors import ServiceError, shown
 from discotag.web.protection import invalid
 
@@ -31,14 +30,7 @@ WANTED: Final = ("labels", "min_score", "bias", "alternatives", "candidates")
 MOST_ALTERNATIVES: Final = 10
 """The most alternatives of a sentence; finding k of them takes k times the memory."""
 
-NEEDED: Final = {"xlsx": "openpyxl", "parquet": "pyarrow"}
-"""The packages that formats need and that may be missing."""
-
-EXPORTS: Final = tuple(
-    name
-    for name in (*(each.name for each in FORMATS.values() if each.write is not None), *TABLES)
-    if name not in NEEDED or find_spec(NEEDED[name]) is not None
-)
+EXPORTS: Final = tuple(format_names())
 """The formats of downloads."""
 
 R = TypeVar("R", bound="PredictRequest")

@@ -9,8 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from discotag import Document, Mention, Sentence
 from discotag.annotate.actions import KINDS, Action, content_json, content_of
-from discotag.annotate.states import MOST_STEPS, apply, fold
-from discotag.annotate.versions import RefusedError, begin
+from discotag.annotate.versions import MOST_STEPS, RefusedError, apply, begin, fold
 
 WORDS = ("pain", "in", "arms", "and", "hips")
 PROPOSED = Mention("ADR", [(0, 1), (2, 3)], score=0.8)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import runpy
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
 from typing import Final
 
 LOOK: Final = 0.5
@@ -27,7 +29,7 @@ def run_child(arguments: Sequence[str], log: Path, stop: Event) -> int | None:
     """Run `discotag train` in a child process until it ends.
 
     Args:
-        arguments: Its arguments; see `discotag.annotate.child`.
+        arguments: Its arguments; see `discotag.annotate.training_process`.
         log: The file for what it says.
         stop: Ends it early, when set.
 
@@ -37,7 +39,7 @@ def run_child(arguments: Sequence[str], log: Path, stop: Event) -> int | None:
     with log.open("ab") as stream:
         child = subprocess.Popen(
             # -P: no module of the current folder, which may be that of the texts, is imported.
-            [sys.executable, "-P", "-m", "discotag.annotate.child", *arguments],
+            [sys.executable, "-P", "-m", "discotag.annotate.training_process", *arguments],
             stdin=subprocess.PIPE,
             stdout=stream,
             stderr=subprocess.STDOUT,
@@ -74,3 +76,43 @@ def measured(folder: Path) -> str:
     except (OSError, ValueError, KeyError, TypeError):
         return ""
     return f"; its F1 on the documents kept to measure it is {value:.1f}"
+
+
+ENCODER_OF: Final = "--encoder-of"
+
+POLITE: Final = 10
+"""How much less urgent training is than the people who work in the meantime, as in `nice`."""
+
+
+def main() -> None:
+    """Train until standard input ends."""
+    Thread(target=_watch, daemon=True).start()
+    if hasattr(os, "nice"):  # not on Windows
+        os.nice(POLITE)
+    arguments = sys.argv[1:]
+    if arguments[:1] == [ENCODER_OF]:
+        _, model, folder, *arguments = arguments
+        if not (Path(folder) / "tokenizer.json").exists():
+            _write_encoder(model, Path(folder))
+    sys.argv = ["discotag", "train", *arguments]
+    runpy.run_module("discotag", run_name="__main__", alter_sys=True)
+
+
+def _watch() -> None:
+    # Not sys.stdin: a thread that waits in it would be in the way when the interpreter ends.
+    while os.read(0, 1 << 10):
+        pass
+    os._exit(1)
+
+
+def _write_encoder(model: str, folder: Path) -> None:
+    from discotag.model.files import TOKENIZER, find_model
+    from discotag.model.network import Network
+
+    network = Network.from_pretrained(find_model(model))
+    network.encoder.save_pretrained(folder)
+    (folder / TOKENIZER).write_text(network.tokenizer.as_json(), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

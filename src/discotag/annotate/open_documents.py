@@ -11,16 +11,16 @@ EXPIRES: Final = 15.0
 """Seconds without a sign from a page after which it counts as closed; pages send one every five."""
 
 
-class Presence:
+class OpenDocuments:
     """Remembers who has which document open.
 
     Args:
         clock: Returns the time in seconds.
 
     Example:
-        >>> presence = Presence()
-        >>> presence.enter(7, "Ann")
-        >>> presence.holders(7), presence.holders(7, besides="Ann")
+        >>> opened = OpenDocuments()
+        >>> opened.enter(7, "Ann")
+        >>> opened.holders(7), opened.holders(7, besides="Ann")
         (['Ann'], [])
     """
 

@@ -11,9 +11,9 @@ from typing import Final
 
 from discotag.annotate.actions import content_json
 from discotag.annotate.corpus import Source, data_of, document_of, named_documents
-from discotag.annotate.facts import keep_fact, read_fact
 from discotag.annotate.journal import Journal, JournalError
 from discotag.annotate.labels import keep_labels
+from discotag.annotate.records import keep_fact, read_fact
 from discotag.corpora.parsing.problems import shown
 from discotag.errors import InputError
 from discotag.mentions import Document
@@ -24,7 +24,7 @@ SPLITTING: Final = "splitting"
 
 
 @dataclass(slots=True)
-class Taken:
+class Imported:
     """What reading the corpus into the journal has done, in numbers of documents.
 
     Attributes:
@@ -56,9 +56,9 @@ class _Row:
     touched: bool
 
 
-def take_in(
+def import_corpus(
     journal: Journal, source: Source, progress: Callable[[int], None] | None = None
-) -> Taken:
+) -> Imported:
     """Add the documents of a corpus that the journal does not have, and note which are gone.
 
     Args:
@@ -70,7 +70,7 @@ def take_in(
         JournalError: The journal is that of another corpus, or a text has changed.
         CorpusError: The corpus cannot be read.
     """
-    taken = Taken()
+    imported = Imported()
     added: dict[str, list[tuple[int, str]]] = {}
     changed: str | None = None
     sentences = 0
@@ -87,18 +87,18 @@ def take_in(
             if row is None:
                 added.setdefault(digest, []).append((_insert(db, name, digest, document), name))
             elif row.digest == digest:
-                taken.known += 1
-                _compare(db, row, document, taken)
+                imported.known += 1
+                _compare(db, row, document, imported)
             else:
                 changed = changed or name
             sentences += len(document.sentences)
             if progress is not None:
                 progress(sentences)
-        _rename(db, known, added, taken)
-        taken.new = sum(map(len, added.values()))
-        if before and (changed is not None or not taken.known):
+        _rename(db, known, added, imported)
+        imported.new = sum(map(len, added.values()))
+        if before and (changed is not None or not imported.known):
             _check_splitting(db, journal, source.splitter)
-        if before and not taken.known:
+        if before and not imported.known:
             raise JournalError(
                 f"{journal.path}: is the journal of another corpus than {source.path}; give "
                 "another file with --journal"
@@ -109,20 +109,20 @@ def take_in(
                 f"{journal.path}; restore it, give it another name, or begin another journal with "
                 "--journal"
             )
-        if not before and not taken.new:
+        if not before and not imported.new:
             raise InputError(f"{source.path}: it has no document")
         if not before:
             keep_fact(db, SPLITTING, _splitting(source.splitter))
-        taken.gone = len(known)
+        imported.gone = len(known)
         _mark_gone(db, [row.number for row in known.values()])
-    return taken
+    return imported
 
 
 def _rename(
     db: sqlite3.Connection,
     missing: dict[str, _Row],
     added: dict[str, list[tuple[int, str]]],
-    taken: Taken,
+    imported: Imported,
 ) -> None:
     """Recognise documents under another name: one that is missing and one new one, the same text.
 
@@ -131,7 +131,7 @@ def _rename(
         missing: The documents that the corpus does not have under their name; what is recognised
             is removed from it.
         added: The new documents by their digest, as numbers and names, likewise.
-        taken: Gets the numbers of documents.
+        imported: Gets the numbers of documents.
     """
     by_digest: dict[str, list[str]] = {}
     for name, row in missing.items():
@@ -145,20 +145,20 @@ def _rename(
         db.execute("DELETE FROM texts WHERE number = ?", (number,))
         db.execute("DELETE FROM documents WHERE number = ?", (number,))
         db.execute("UPDATE documents SET name = ? WHERE number = ?", (name, row.number))
-        _compare(db, row, document_of(text, data, number), taken)
-        taken.known += 1
-        taken.renamed += 1
+        _compare(db, row, document_of(text, data, number), imported)
+        imported.known += 1
+        imported.renamed += 1
 
 
-def _compare(db: sqlite3.Connection, row: _Row, document: Document, taken: Taken) -> None:
+def _compare(db: sqlite3.Connection, row: _Row, document: Document, imported: Imported) -> None:
     """Take over the annotations of the corpus if they have changed and nobody has used them."""
     annotations = _annotations(document)
     if annotations == row.annotations:
         return
     if row.touched:  # versions begin with the annotations that they began with
-        taken.outdated += 1
+        imported.outdated += 1
         return
-    taken.updated += 1
+    imported.updated += 1
     text, data = data_of(document)
     # Without a model, proposals are made again: they depend on the annotations.
     db.execute(

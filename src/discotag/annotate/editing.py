@@ -1,4 +1,4 @@
-"""Where versions are changed: each action is recorded, applied or refused, and then answered."""
+"""Changing versions: each action is recorded, applied or refused, and then answered."""
 
 from __future__ import annotations
 
@@ -6,25 +6,18 @@ import json
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from threading import RLock
 from time import time
 from typing import Final
 
 from discotag.annotate import records
-from discotag.annotate.actions import DECIDE, content_json
+from discotag.annotate.actions import DECIDE, Action, content_json
 from discotag.annotate.corpus import document_of
 from discotag.annotate.journal import Journal
-from discotag.annotate.orders import (
-    ConflictError,
-    Order,
-    Seen,
-    check_annotator,
-    no_document,
-)
 from discotag.annotate.proposals import read_proposals
 from discotag.annotate.records import Decision, DocumentStatus, Recorded
-from discotag.annotate.states import apply, fold
-from discotag.annotate.versions import RefusedError, Version, begin
+from discotag.annotate.versions import RefusedError, Version, apply, begin, fold
 from discotag.counts import counted
 from discotag.mentions import Document, Mention
 from discotag.web.errors import ServiceError
@@ -33,7 +26,67 @@ MOST_OPEN: Final = 200
 """Versions that are kept in memory: more than people who work at the same time."""
 
 
-class Desk:
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """An action that a client asks for.
+
+    Attributes:
+        id: Made by the client; the same id again is the same action again.
+        document: The number of the document.
+        annotator: Who asks.
+        base: The revision that the client has seen.
+        action: The action.
+        model: The version of the model whose proposals the client shows; None: it shows none.
+    """
+
+    id: str
+    document: int
+    annotator: str
+    base: int
+    action: Action
+    model: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A version of a document as it is now.
+
+    Attributes:
+        version: The version.
+        annotator: Whose it is.
+        number: The number of the document.
+        name: The name of the document.
+        status: The status of the document.
+        model: The version of the model that made the proposals, or None.
+        versions: The annotators who have a version.
+        finished_by: Those of them who have finished it.
+    """
+
+    version: Version
+    annotator: str
+    number: int
+    name: str
+    status: DocumentStatus
+    model: int | None
+    versions: tuple[str, ...]
+    finished_by: tuple[str, ...]
+
+    @property
+    def touched(self) -> bool:
+        """Whether this annotator has a version."""
+        return self.annotator in self.versions
+
+
+class ConflictError(ServiceError):
+    """An action that was refused, with the version as it is now."""
+
+    def __init__(self, refused: RefusedError, seen: Snapshot) -> None:
+        status = 409 if refused.code == "conflict" else 422
+        super().__init__(status, refused.code, str(refused))
+        self.seen = seen
+
+
+class Editor:
     """Changes versions, one action at a time.
 
     Args:
@@ -47,7 +100,7 @@ class Desk:
         self._lock = RLock()
         self._open: OrderedDict[tuple[int, str], Version] = OrderedDict()
 
-    def see(self, number: int, annotator: str) -> Seen:
+    def see(self, number: int, annotator: str) -> Snapshot:
         """Return a version as it is now.
 
         Raises:
@@ -55,9 +108,9 @@ class Desk:
         """
         with self._lock, self.journal.reading() as db:
             check_annotator(db, annotator)
-            return self._seen(db, number, annotator, self._version(db, number, annotator))
+            return self._snapshot(db, number, annotator, self._version(db, number, annotator))
 
-    def act(self, order: Order) -> tuple[Seen, bool, bool]:
+    def act(self, edit: Edit) -> tuple[Snapshot, bool, bool]:
         """Record and apply an action.
 
         Returns:
@@ -70,36 +123,37 @@ class Desk:
                 action.
         """
         recorded = Recorded(
-            order.document, order.annotator, order.action.kind, order.action.to_json(), None
+            edit.document, edit.annotator, edit.action.kind, edit.action.to_json(), None
         )
         refused: RefusedError | None = None
         repeated = moved = False
         with self._lock:
             with self.journal.writing() as db:
-                check_annotator(db, order.annotator)
-                version = self._version(db, order.document, order.annotator)
+                check_annotator(db, edit.annotator)
+                version = self._version(db, edit.document, edit.annotator)
                 # If the transaction fails, the version is read from the journal again.
-                self._open.pop((order.document, order.annotator), None)
-                known = records.find_action(db, order.id)
+                self._open.pop((edit.document, edit.annotator), None)
+                known = records.find_action(db, edit.id)
                 try:
                     if known is not None:
                         _check_same(known, recorded)
                         repeated = True
                     else:
-                        self._check(db, order, version)
-                        moved = order.base < version.revision
-                        version = apply(version, order.action)
+                        self._check(db, edit, version)
+                        moved = edit.base < version.revision
+                        version = apply(version, edit.action)
                         sequence = records.add_action(
-                            db, order.id, recorded, base=order.base, at=time()
+                            db, edit.id, recorded, base=edit.base, at=time()
                         )
-                        records.keep_version(db, order.document, order.annotator, version, sequence)
-                        records.keep_status(db, order.document, sequence)
+                        records.keep_version(db, edit.document, edit.annotator, version, sequence)
+                        records.keep_status(db, edit.document, sequence)
                 except RefusedError as error:
                     refused = error
                     if known is None:
-                        _record_refusal(db, order, recorded, error)
-                seen = self._seen(db, order.document, order.annotator, version)
-            self._remember(order.document, order.annotator, version)
+                        refusal = replace(recorded, refused=f"{error.code}: {error}")
+                        records.add_action(db, edit.id, refusal, base=edit.base, at=time())
+                seen = self._snapshot(db, edit.document, edit.annotator, version)
+            self._remember(edit.document, edit.annotator, version)
         if refused is not None:
             raise ConflictError(refused, seen)
         return seen, repeated, moved
@@ -127,8 +181,7 @@ class Desk:
         """
         with self._lock, self.journal.writing() as db:
             check_annotator(db, annotator)
-            document, _, status, _ = self.document(db, number)
-            self.check_mentions(document, sentences)
+            self.check_mentions(self.document(db, number), sentences)
             content = content_json(sentences)
             recorded = Recorded(number, annotator, DECIDE, content, None)
             known = records.find_action(db, id)
@@ -139,7 +192,7 @@ class Desk:
                 raise ServiceError(
                     409, "conflict", "a version has changed since; look at it and decide again"
                 )
-            if status not in ("disagreement", "decided"):
+            if self.status(db, number)[1] not in ("disagreement", "decided"):
                 raise ServiceError(409, "conflict", "the versions of this document do not differ")
             at = time()
             sequence = records.add_action(db, id, recorded, base=base, at=at)
@@ -152,23 +205,22 @@ class Desk:
             records.keep_decision(db, number, sequence, decision)
             records.keep_status(db, number, sequence)
 
-    def _check(self, db: sqlite3.Connection, order: Order, version: Version) -> None:
+    def _check(self, db: sqlite3.Connection, edit: Edit, version: Version) -> None:
         """Raise `RefusedError` if an action is invalid or was made for something else."""
-        if order.base > version.revision:
+        if edit.base > version.revision:
             raise RefusedError(
                 "conflict", "this window has a later revision than the journal; load it again"
             )
-        for mention in (order.action.mention, order.action.to):
+        for mention in (edit.action.mention, edit.action.to):
             if mention is not None and mention.label not in self.labels:
                 raise RefusedError("invalid", "the label is not one of this project")
-        if not version.revision:
-            _, model = self.status(db, order.document)
-            if model != order.model:  # nobody is to accept what the page does not show
-                raise RefusedError("conflict", "the model has made other proposals in the meantime")
-        if order.action.kind in ("undo", "redo") and order.base != version.revision:
+        _, _, model = self.status(db, edit.document)
+        if not version.revision and model != edit.model:  # accepting what the page does not show
+            raise RefusedError("conflict", "the model has made other proposals in the meantime")
+        if edit.action.kind in ("undo", "redo") and edit.base != version.revision:
             raise RefusedError(
                 "conflict",
-                f"another window changed this document; look at it, then {order.action.kind} again",
+                f"another window changed this document; look at it, then {edit.action.kind} again",
             )
 
     def check_mentions(self, document: Document, sentences: Sequence[Sequence[Mention]]) -> None:
@@ -193,35 +245,28 @@ class Desk:
                     message = f"sentence {number}: the label is not one of this project"
                     raise ServiceError(422, "invalid", message)
 
-    def status(self, db: sqlite3.Connection, number: int) -> tuple[DocumentStatus, int | None]:
-        """Return the status of a document, and the version of the model that proposed for it."""
-        row = db.execute("SELECT status, model FROM documents WHERE number = ?", (number,))
-        found: tuple[DocumentStatus, int | None] | None = row.fetchone()
+    def status(self, db: sqlite3.Connection, number: int) -> tuple[str, DocumentStatus, int | None]:
+        """Return a document's name, its status, and the version of the model that proposed."""
+        row = db.execute("SELECT name, status, model FROM documents WHERE number = ?", (number,))
+        found: tuple[str, DocumentStatus, int | None] | None = row.fetchone()
         if found is None:
             raise no_document()
         return found
 
-    def document(
-        self, db: sqlite3.Connection, number: int
-    ) -> tuple[Document, str, DocumentStatus, int | None]:
-        """Return a document, its name, its status and the version of the model that proposed."""
-        row = db.execute(
-            "SELECT text, data, name, status, model FROM documents JOIN texts USING (number) "
-            "WHERE number = ?",
-            (number,),
-        ).fetchone()
+    def document(self, db: sqlite3.Connection, number: int) -> Document:
+        """Return a document with the mentions of the corpus."""
+        row = db.execute("SELECT text, data FROM texts WHERE number = ?", (number,)).fetchone()
         if row is None:
             raise no_document()
-        text, data, name, status, model = row
-        return document_of(text, data, number), name, status, model
+        text, data = row
+        return document_of(text, data, number)
 
     def _version(self, db: sqlite3.Connection, number: int, annotator: str) -> Version:
         known = self._open.get((number, annotator))
         if known is not None:
             self._open.move_to_end((number, annotator))
             return known
-        document, _, _, _ = self.document(db, number)
-        start = begin(document, read_proposals(db, number))
+        start = begin(self.document(db, number), read_proposals(db, number))
         return fold(start, records.actions_of(db, number, annotator))
 
     def _remember(self, number: int, annotator: str, version: Version) -> None:
@@ -232,17 +277,14 @@ class Desk:
             if len(self._open) > MOST_OPEN:
                 self._open.popitem(last=False)
 
-    def _seen(self, db: sqlite3.Connection, number: int, annotator: str, version: Version) -> Seen:
-        row = db.execute(
-            "SELECT name, status, model FROM documents WHERE number = ?", (number,)
-        ).fetchone()
-        if row is None:
-            raise no_document()
-        name, status, model = row
+    def _snapshot(
+        self, db: sqlite3.Connection, number: int, annotator: str, version: Version
+    ) -> Snapshot:
+        name, status, model = self.status(db, number)
         kept = records.versions_of(db, number)
         names = tuple(each.annotator for each in kept)
         finished = tuple(each.annotator for each in kept if each.finished)
-        return Seen(version, annotator, number, name, status, model, names, finished)
+        return Snapshot(version, annotator, number, name, status, model, names, finished)
 
 
 def _check_same(known: Recorded, now: Recorded) -> None:
@@ -255,14 +297,14 @@ def _check_same(known: Recorded, now: Recorded) -> None:
         raise RefusedError("invalid" if code == "invalid" else "conflict", message)
 
 
-def _record_refusal(
-    db: sqlite3.Connection, order: Order, recorded: Recorded, error: RefusedError
-) -> None:
-    refusal = Recorded(
-        recorded.document,
-        recorded.annotator,
-        recorded.kind,
-        recorded.data,
-        f"{error.code}: {error}",
-    )
-    records.add_action(db, order.id, refusal, base=order.base, at=time())
+def check_annotator(db: sqlite3.Connection, annotator: str) -> None:
+    """Raise `ServiceError` if nobody has entered with this name."""
+    if db.execute("SELECT 1 FROM annotators WHERE name = ?", (annotator,)).fetchone() is None:
+        raise ServiceError(
+            404, "unknown_annotator", "nobody has entered with this name; enter a name first"
+        )
+
+
+def no_document() -> ServiceError:
+    """Return the error for a number that no document has."""
+    return ServiceError(404, "not_found", "there is no document with this number")
