@@ -52,7 +52,6 @@ from discotag.training.batching import encode_batch
 from discotag.training.data import read_sentences
 from discotag.training.examples import make_examples
 from discotag.training.preparation import choose
-from discotag.training.progress import Silent
 from discotag.training.settings import PRESETS, Settings, make_settings
 from discotag.training.trainer import TaggerTrainer, make_trainer, uses_bf16
 from machine import machine
@@ -197,7 +196,6 @@ def measure(
             seed=1,
             folder=Path(folder),
             resumable=given.checkpoints,
-            listener=Silent(),
         )
         network.layer.check = False  # as `fit` does it
         profile = cProfile.Profile() if given.profile else None

@@ -1,6 +1,8 @@
 import json
 import re
+import sys
 from dataclasses import dataclass, fields
+from io import StringIO
 
 import pytest
 import typer
@@ -9,9 +11,11 @@ from typer.testing import CliRunner
 from discotag.cli.commands import Command
 from discotag.cli.setting_options import takes_options
 from discotag.cli.train import train
+from discotag.cli.training_progress import shown_progress
 from discotag.described import described
 from discotag.errors import DiscotagError
 from discotag.model.objectives import Objective
+from discotag.training.progress import Progress
 from discotag.training.settings import (
     DATA,
     LEARNING,
@@ -263,3 +267,35 @@ def test_ctrl_c_says_how_to_go_on(monkeypatch, tmp_path):
     monkeypatch.setattr(runs, "run", stop)
     with pytest.raises(Interrupted, match="continues from the last checkpoint in .*run"):
         train.train(tmp_path / "a", dev=tmp_path / "b", out=tmp_path / "run")
+
+
+def test_a_terminal_shows_a_bar_that_is_taken_down_whatever_happens(monkeypatch):
+    written = StringIO()
+    written.isatty = lambda: True
+    monkeypatch.setattr(sys, "stderr", written)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+
+    def stopped():
+        with shown_progress() as show:
+            show(Progress(seed=3, steps=10, step=4, epoch=1))
+            show(Progress(seed=3, steps=10, step=5, epoch=1, loss=0.25))
+            show(Progress(3, 10, 5, 2, 0.5, {"all": {"f1": 0.75}}))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped()
+    assert written.getvalue().endswith("\x1b[?25h")  # the cursor is back
+    shown = re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", written.getvalue())
+    assert re.search(r"seed 3 .* 5/10 .* loss 0.500  F1 75.00", shown)
+
+
+def test_without_a_terminal_there_is_a_line_for_each_epoch(capsys):
+    with shown_progress() as show:
+        show(Progress(seed=3, steps=10, step=4, epoch=1))
+        show(Progress(seed=3, steps=10, step=5, epoch=1, loss=0.25))
+        show(Progress(3, 10, 5, 2, 0.5, {"all": {"f1": 0.75}}))
+    assert capsys.readouterr().err.splitlines() == [
+        "seed 3: 10 steps, continuing after step 4",
+        "seed 3: epoch 2: loss 0.5000, development F1 75.00",
+    ]

@@ -26,7 +26,7 @@ from discotag.training.losses import (
     Term,
     make_terms,
 )
-from discotag.training.progress import Silent
+from discotag.training.progress import ignore
 from discotag.training.settings import LEARNING, Settings
 from discotag.training.trainer import fit
 from learnable import SENTENCES, learnable_encoder, sentence
@@ -116,10 +116,9 @@ def test_a_term_with_weights_goes_on_from_a_checkpoint(encoder, presence, tmp_pa
     fast = {"num_train_epochs": 4, "learning_rate": 5e-3, "batch_size": 2, "dropout": 0.1}
     settings = MoreSettings(encoder=str(encoder), presence_weight=0.5, **fast)
 
-    class Stopped(Silent):
-        def epoch(self, number, loss, f1):
-            if number == 3:
-                raise KeyboardInterrupt
+    def stop(now):
+        if now.epoch == 3:
+            raise KeyboardInterrupt
 
     def trained(folder, *listeners):
         folder.mkdir()
@@ -134,8 +133,8 @@ def test_a_term_with_weights_goes_on_from_a_checkpoint(encoder, presence, tmp_pa
                 continue
         return presence[-1][0].head.weight
 
-    whole = trained(tmp_path / "whole", Silent())
-    again = trained(tmp_path / "again", Stopped(), Silent())
+    whole = trained(tmp_path / "whole", ignore)
+    again = trained(tmp_path / "again", stop, ignore)
     assert torch.equal(whole, again)
 
 

@@ -17,7 +17,6 @@ from discotag.errors import InputError
 from discotag.training import processes
 from discotag.training.checkpoints import last_complete
 from discotag.training.initial_network import is_on_hub
-from discotag.training.progress import Silent
 from discotag.training.runs import run
 from discotag.training.settings import Settings
 from discotag.training.sources import Sources
@@ -48,7 +47,7 @@ def place(tmp_path_factory):
     write_jsonl([*SENTENCES, CROSSED], folder / "train.jsonl")
     write_jsonl([sentence(each) for each in UNLABELLED], folder / "unlabelled.jsonl")
     settings = Settings(encoder=str(folder / "encoder"), **SETTINGS | {"num_train_epochs": 2})
-    run(Sources(*[folder / "train.jsonl"] * 2), settings, folder / "teacher", Silent())
+    run(Sources(*[folder / "train.jsonl"] * 2), settings, folder / "teacher")
     return folder
 
 
@@ -103,7 +102,7 @@ def steady():
         yield
 
 
-def run_alone(place, out, listener):
+def run_alone(place, out, listener=None):
     with steady():
         run(sources(place), Settings(encoder=str(place / "encoder"), **SETTINGS), out, listener)
 
@@ -111,26 +110,14 @@ def run_alone(place, out, listener):
 @pytest.fixture(scope="module")
 def alone(place):
     """The run of one process."""
-    run_alone(place, place / "alone", Silent())
+    run_alone(place, place / "alone")
     return place / "alone"
 
 
-class Stopped(Silent):
-    """Stops a training in its third epoch."""
-
-    steps = 0
-
-    def step(self, loss):
-        self.steps += 1
-        if self.steps == 2 * STEPS + 1:
-            raise KeyboardInterrupt
-
-
-class Remembering(Silent):
-    """Remembers how many steps were done before."""
-
-    def begin(self, name, steps, done):
-        self.done = done
+def stop(now):
+    """Stop a training in its third epoch."""
+    if now.step == 2 * STEPS + 1:
+        raise KeyboardInterrupt
 
 
 def test_two_processes_make_the_steps_of_one_and_the_first_writes(place, alone, tmp_path):
@@ -166,9 +153,9 @@ def test_a_lost_process_ends_all_in_one_line_and_leaves_a_checkpoint(lost):
 
 def test_a_run_of_two_is_continued_by_one(place, alone, lost, tmp_path):
     shutil.copytree(lost[0], tmp_path / "run")
-    listener = Remembering()
-    run_alone(place, tmp_path / "run", listener)
-    assert listener.done == 2 * STEPS
+    told = []
+    run_alone(place, tmp_path / "run", told.append)
+    assert told[0].step == 2 * STEPS
     assert_same(tmp_path / "run", alone)
 
 
@@ -183,7 +170,7 @@ def test_a_run_of_two_is_continued_by_three(place, alone, lost, tmp_path):
 
 def test_a_run_of_one_is_continued_by_two(place, alone, tmp_path):
     with pytest.raises(KeyboardInterrupt):
-        run_alone(place, tmp_path / "run", Stopped())
+        run_alone(place, tmp_path / "run", stop)
     given = arguments(place, tmp_path / "run")
     status, log = launch(tmp_path / "log", given, before=disturbances.steady)
     assert status == 0, log

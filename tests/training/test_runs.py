@@ -16,7 +16,6 @@ from discotag.training import run_folder, runs, trainer
 from discotag.training.checkpoints import COMPLETE, last_complete, remove_incomplete
 from discotag.training.data import read_sentences
 from discotag.training.initial_network import make_network
-from discotag.training.progress import Silent
 from discotag.training.run_folder import RunError, claim
 from discotag.training.runs import run
 from discotag.training.settings import Settings, make_settings
@@ -32,32 +31,38 @@ FAST = {
     "dropout": 0.1,
     "fold": 0.0,
 }
-KILL = """
+KILL_IN_STEP = """
+import os, signal
+def listener(now):
+    if now.step == {0}:
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+"""Kills the process, as `kill -9` does, after a step."""
+
+KILL_IN_CALL = """
 import os, signal
 from discotag.training import checkpoints
-from discotag.training.progress import Silent
-owner, _, name = "{0}".partition(".")
-real, calls = getattr(globals()[owner], name), []
+listener, real, calls = print, checkpoints.{0}, []
 def killing(*arguments):
     calls.append(None)
     if len(calls) == {1}:
         os.kill(os.getpid(), signal.SIGKILL)
     real(*arguments)
-setattr(globals()[owner], name, killing)
+checkpoints.{0} = killing
 """
-"""Kills the process, as `kill -9` does, when a function is called for the n-th time."""
+"""Kills the process when a function is called for the n-th time."""
 
 PROGRAM = """
 import json, sys
 from pathlib import Path
 import torch
 torch.set_num_threads(1)
-from discotag.training.progress import Silent
 from discotag.training.runs import run
 from discotag.training.settings import Settings
 from discotag.training.sources import Sources
 train, out, settings = sys.argv[1:]
-run(Sources(Path(train), Path(train)), Settings(**json.loads(settings)), Path(out), Silent())
+sources = Sources(Path(train), Path(train))
+run(sources, Settings(**json.loads(settings)), Path(out), listener)
 """
 
 
@@ -87,7 +92,7 @@ def _start(place, out, settings, program):
 def uninterrupted(place):
     torch.set_num_threads(1)
     out = place / "uninterrupted"
-    run(Sources(place / "train.jsonl", place / "train.jsonl"), _settings(place), out, Silent())
+    run(Sources(place / "train.jsonl", place / "train.jsonl"), _settings(place), out)
     return out
 
 
@@ -118,7 +123,7 @@ def test_the_figures_are_those_of_the_model_with_its_bias(place, tmp_path, monke
 
     monkeypatch.setattr(trainer, "calibrated", reckless)
     data, settings = place / "train.jsonl", _settings(place, num_train_epochs=2, mention_scorer=8)
-    run(Sources(data, data), settings, tmp_path, Silent())
+    run(Sources(data, data), settings, tmp_path)
     found = json.loads((tmp_path / "figures.json").read_text())["dev"]["all"]
     gold = read_sentences(data)
     expected = score(gold, [each.mentions for each in load(tmp_path / "model").predict(gold)])
@@ -128,22 +133,23 @@ def test_the_figures_are_those_of_the_model_with_its_bias(place, tmp_path, monke
 @pytest.mark.parametrize(
     ("moment", "checkpoint"),
     [
-        ("Silent.step 2", None),  # before there is a checkpoint
-        ("Silent.step 50", "checkpoint-48"),  # within an epoch
-        ("checkpoints.complete 3", "checkpoint-6"),  # with a checkpoint that is half written
-        ("checkpoints.remove_older 4", "checkpoint-12"),  # with two that are whole
+        (KILL_IN_STEP.format(2), None),  # before there is a checkpoint
+        (KILL_IN_STEP.format(50), "checkpoint-48"),  # within an epoch
+        # With a checkpoint that is half written, and with two that are whole.
+        (KILL_IN_CALL.format("complete", 3), "checkpoint-6"),
+        (KILL_IN_CALL.format("remove_older", 4), "checkpoint-12"),
     ],
 )
 def test_killed_at_a_moment_it_goes_on_to_the_same_weights(
     place, tmp_path, uninterrupted, moment, checkpoint
 ):
     out, settings = tmp_path / "killed", _settings(place)
-    process = _start(place, out, settings, KILL.format(*moment.split()) + PROGRAM)
+    process = _start(place, out, settings, moment + PROGRAM)
     _, errors = process.communicate()
     assert process.returncode == -signal.SIGKILL, errors
     last = last_complete(out / "checkpoints" / "seed-1")
     assert (last and last.name) == checkpoint
-    figures = run(Sources(place / "train.jsonl", place / "train.jsonl"), settings, out, Silent())
+    figures = run(Sources(place / "train.jsonl", place / "train.jsonl"), settings, out)
     assert _weights(out) == _weights(uninterrupted)
     before = json.loads((uninterrupted / "figures.json").read_text())
     assert figures["seeds"][0]["epochs"] == before["seeds"][0]["epochs"]
@@ -166,32 +172,32 @@ def test_an_incomplete_checkpoint_does_not_count(tmp_path):
 def test_a_finished_run_and_other_settings_and_data_get_one_line(place, uninterrupted, tmp_path):
     sources = Sources(place / "train.jsonl", place / "train.jsonl")
     with pytest.raises(RunError, match="contains a finished run; give another folder"):
-        run(sources, _settings(place), uninterrupted, Silent())
+        run(sources, _settings(place), uninterrupted)
     digests = find_digests(sources, _settings(place))
     claim(tmp_path / "run", _settings(place, learning_rate=1.0), digests)
     claim(tmp_path / "run", _settings(place), digests)  # not begun yet
     (tmp_path / "run" / "checkpoints" / "seed-1" / "checkpoint-3").mkdir(parents=True)
     claim(tmp_path / "run", _settings(place), digests)
     with pytest.raises(RunError, match=r"other settings \(learning_rate was 0\.005\); give"):
-        run(sources, _settings(place, learning_rate=1e-3), tmp_path / "run", Silent())
+        run(sources, _settings(place, learning_rate=1e-3), tmp_path / "run")
     other = write_jsonl(SENTENCES[:2], tmp_path / "other.jsonl")
     with pytest.raises(RunError, match=r"other data \(dev\); give"):
-        run(Sources(sources.train, other), _settings(place), tmp_path / "run", Silent())
+        run(Sources(sources.train, other), _settings(place), tmp_path / "run")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").write_text("mine")
     with pytest.raises(RunError, match="contains files that are not of a run"):
-        run(sources, _settings(place), tmp_path / "full", Silent())
+        run(sources, _settings(place), tmp_path / "full")
     with pytest.raises(DiscotagError, match="there is no such file"):
-        run(Sources(tmp_path / "no", tmp_path / "no"), _settings(place), tmp_path / "n", Silent())
+        run(Sources(tmp_path / "no", tmp_path / "no"), _settings(place), tmp_path / "n")
 
 
 def test_a_restart_after_the_end_of_the_run(place, uninterrupted, monkeypatch):
     monkeypatch.setenv("TORCHELASTIC_RESTART_COUNT", "1")
     sources = Sources(place / "train.jsonl", place / "train.jsonl")
-    figures = run(sources, _settings(place), uninterrupted, Silent())
+    figures = run(sources, _settings(place), uninterrupted)
     assert figures == json.loads((uninterrupted / "figures.json").read_text())
     with pytest.raises(RunError, match=r"other settings \(learning_rate was 0\.005\); give"):
-        run(sources, _settings(place, learning_rate=1e-3), uninterrupted, Silent())
+        run(sources, _settings(place, learning_rate=1e-3), uninterrupted)
 
 
 def test_a_full_disk_and_an_unwritable_folder_are_noticed_before(place, tmp_path, monkeypatch):
@@ -199,11 +205,11 @@ def test_a_full_disk_and_an_unwritable_folder_are_noticed_before(place, tmp_path
     (tmp_path / "file").write_text("")
     for out in (tmp_path / "file", tmp_path / "file" / "run"):
         with pytest.raises(RunError, match=r"file: is not a folder; give another one with --out"):
-            run(sources, _settings(place), out, Silent())
+            run(sources, _settings(place), out)
     full = SimpleNamespace(total=9, used=9, free=0)
     monkeypatch.setattr(run_folder.shutil, "disk_usage", lambda path: full)
     with pytest.raises(RunError, match=r"needs 0\.0 GB of disk space, but only 0\.0 GB are"):
-        run(sources, _settings(place), tmp_path / "run", Silent())
+        run(sources, _settings(place), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
@@ -225,31 +231,34 @@ def test_a_disk_that_is_full_later_ends_in_one_line(place, tmp_path, monkeypatch
     with pytest.raises(
         DiscotagError, match=r"disk may be full \(No space left .*; the same command continues"
     ):
-        run(sources, _settings(place, num_train_epochs=1), tmp_path / "run", Silent())
+        run(sources, _settings(place, num_train_epochs=1), tmp_path / "run")
     assert (tmp_path / "run" / "settings.yaml").exists()
 
 
-def test_a_bar_is_taken_down_whatever_happens(place, tmp_path):
-    ended = []
-
-    class Stopped(Silent):
-        def step(self, loss):
-            raise KeyboardInterrupt
-
-        def end(self):
-            ended.append(True)
-
+def test_a_listener_is_told_about_every_step_and_epoch(place, tmp_path):
+    told = []
     sources = Sources(place / "train.jsonl", place / "train.jsonl")
-    with pytest.raises(KeyboardInterrupt):
-        run(sources, _settings(place), tmp_path / "run", Stopped())
-    assert ended
+    figures = run(sources, _settings(place, num_train_epochs=2), tmp_path / "run", told.append)
+    assert [(each.step, each.epoch, each.figures is not None) for each in told] == [
+        (0, 0, False),
+        *[(step, 0, False) for step in (1, 2, 3)],
+        (3, 1, True),
+        *[(step, 1, False) for step in (4, 5, 6)],
+        (6, 2, True),
+    ]
+    assert {(each.seed, each.steps) for each in told} == {(1, 6)}
+    assert [each.loss is None for each in told] == [True, *[False] * 8]
+    epochs = [each for each in told if each.figures is not None]
+    assert [(each.loss, each.figures) for each in epochs] == [
+        (each["loss"], each["dev"]) for each in figures["seeds"][0]["epochs"]
+    ]
 
 
 def test_development_data_without_mentions_is_refused(place, tmp_path):
     other = sentence("pain in my arms", [(0, 1)], label="X")
     dev = write_jsonl([SENTENCES[-1], other], tmp_path / "dev.jsonl")
     with pytest.raises(DiscotagError, match=r"dev\.jsonl: it has no mention of ADR, so no epoch"):
-        run(Sources(place / "train.jsonl", dev), _settings(place), tmp_path / "run", Silent())
+        run(Sources(place / "train.jsonl", dev), _settings(place), tmp_path / "run")
 
 
 @pytest.mark.parametrize("arc_weights", [False, True])
@@ -261,7 +270,7 @@ def test_a_model_is_continued_from_its_weights(place, tmp_path, arc_weights):
     first = _settings(
         place, num_train_epochs=2, slots=3, gap_mentions=True, arc_weights=arc_weights
     )
-    run(sources, first, tmp_path / "first", Silent())
+    run(sources, first, tmp_path / "first")
     start = tmp_path / "first" / "model"
     settings = make_settings(
         None,
@@ -273,7 +282,7 @@ def test_a_model_is_continued_from_its_weights(place, tmp_path, arc_weights):
             "seed": 7,
         },
     )
-    figures = run(sources, settings, tmp_path / "next", Silent())
+    figures = run(sources, settings, tmp_path / "next")
     before, after = (
         load_file(each / "model.safetensors") for each in (start, tmp_path / "next/model")
     )
@@ -297,7 +306,7 @@ def test_how_text_is_split_is_saved_with_the_model(place, tmp_path):
     train = tmp_path / "train.jsonl"
     train.write_text(json.dumps(row) + "\n")
     settings = _settings(place, words="characters", language="zh", num_train_epochs=1)
-    run(Sources(train, train), settings, tmp_path / "run", Silent())
+    run(Sources(train, train), settings, tmp_path / "run")
     tagger = load(tmp_path / "run" / "model")
     assert tagger.splitter == Splitter(words="characters", language="zh")
     assert tagger("CO2 高").words == ("C", "O", "2", "高")
@@ -337,7 +346,7 @@ def test_a_model_that_has_changed_is_other_data(place, tmp_path):
     tokenizer = tmp_path / "model" / "tokenizer.json"
     tokenizer.write_text(tokenizer.read_text() + " ")
     with pytest.raises(RunError, match=r"contains a run with other data \(from_model\)"):
-        run(sources, settings, out, Silent())
+        run(sources, settings, out)
 
 
 def test_an_encoder_and_a_lexicon_that_have_changed_are_other_data(place, tmp_path):
@@ -365,7 +374,7 @@ def test_labels_that_the_model_to_continue_from_does_not_know(place, tmp_path):
     )
     for sources in (Sources(mixed, known), Sources(known, mixed), Sources(known, known, mixed)):
         with pytest.raises(DiscotagError, match=message):
-            run(sources, settings, tmp_path / "run", Silent())
+            run(sources, settings, tmp_path / "run")
 
 
 def test_several_seeds_keep_the_best(place, tmp_path):
@@ -373,12 +382,12 @@ def test_several_seeds_keep_the_best(place, tmp_path):
     sources = Sources(place / "train.jsonl", place / "train.jsonl", place / "train.jsonl")
     left = []
 
-    class Looking(Silent):
-        def begin(self, name, steps, done):
+    def look(now):
+        if now.seed == 2 and now.loss is None:
             folder = tmp_path / "run" / "checkpoints" / "seed-1"
             left[:] = sorted(path.name for path in folder.iterdir())
 
-    figures = run(sources, settings, tmp_path / "run", Looking())
+    figures = run(sources, settings, tmp_path / "run", look)
     assert left == ["model", "result.json"]  # as the second seed begins
     dev = [each["dev"]["all"]["f1"] for each in figures["seeds"]]
     assert [each["seed"] for each in figures["seeds"]] == [1, 2]
@@ -392,11 +401,11 @@ def test_killed_at_the_very_end_it_trains_nothing_again(place, tmp_path, monkeyp
     sources = Sources(place / "train.jsonl", place / "train.jsonl")
     with monkeypatch.context() as patch:
         patch.setattr(runs, "_finish", lambda *_: {})
-        run(sources, settings, tmp_path / "run", Silent())
+        run(sources, settings, tmp_path / "run")
     weights = tmp_path / "run" / "checkpoints" / "seed-1" / "model" / "model.safetensors"
     before = weights.read_bytes()
     monkeypatch.setattr(runs, "_train_seed", None)
-    figures = run(sources, settings, tmp_path / "run", Silent())
+    figures = run(sources, settings, tmp_path / "run")
     assert figures["best_seed"] == 1
     assert _weights(tmp_path / "run") == before
 
@@ -404,4 +413,4 @@ def test_killed_at_the_very_end_it_trains_nothing_again(place, tmp_path, monkeyp
 def test_a_run_folder_has_one_writer(tmp_path):
     out = tmp_path / "run"
     with held(out), pytest.raises(DiscotagError, match="another process is writing it"):
-        run(Sources(tmp_path / "a.jsonl", tmp_path / "b.jsonl"), Settings(), out, Silent())
+        run(Sources(tmp_path / "a.jsonl", tmp_path / "b.jsonl"), Settings(), out)

@@ -13,6 +13,7 @@ import typer
 from discotag.cli.messages import Interrupted, set_silent, set_verbosity
 from discotag.cli.options import plain_console, plain_table
 from discotag.cli.setting_options import takes_options
+from discotag.cli.training_progress import shown_progress
 from discotag.corpora import read
 from discotag.corpora.parsing.files import created
 from discotag.errors import DiscotagError
@@ -89,7 +90,6 @@ def train(
     try:
         settings = make_settings(config, options, preset)
         from discotag.training.processes import EndedElsewhereError, is_first
-        from discotag.training.progress import listener
         from discotag.training.runs import run
     except ModuleNotFoundError as error:
         raise DiscotagError(f"training needs {error.name}: pip install 'discotag[train]'") from None
@@ -98,7 +98,8 @@ def train(
     if not is_first():
         set_silent()
     try:
-        figures = run(sources, settings, out, listener())
+        with shown_progress() as listener:
+            figures = run(sources, settings, out, listener)
     except EndedElsewhereError:
         set_silent()
         raise

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from time import monotonic
+from typing import Any, Final
 
 from torch import Tensor
 from transformers import TrainerCallback
@@ -13,7 +14,10 @@ from transformers import TrainerCallback
 from discotag.errors import DiscotagError
 from discotag.training import checkpoints
 from discotag.training.epochs import best_of, read_epochs
-from discotag.training.progress import Listener
+from discotag.training.progress import Listener, Progress
+
+BETWEEN_LOSSES: Final = 0.5
+"""Seconds between two looks at the loss: each makes a GPU wait."""
 
 
 class DivergedError(DiscotagError):
@@ -48,27 +52,28 @@ class ProgressCallback(TrainerCallback):
     def __init__(self, listener: Listener, last_loss: Callable[[], float]) -> None:
         self.listener = listener
         self.last_loss = last_loss
+        self.known = 0.0
+        self.asked = -BETWEEN_LOSSES
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Tell the listener that the training begins."""
-        if state.is_world_process_zero:
-            self.listener.begin(f"seed {args.seed}", state.max_steps, state.global_step)
+        self._tell(args, state)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Tell the listener that a step is done."""
-        if state.is_world_process_zero:
-            self.listener.step(self.last_loss)
+        if monotonic() - self.asked >= BETWEEN_LOSSES:
+            self.known, self.asked = self.last_loss(), monotonic()
+        self._tell(args, state, loss=self.known)
 
     def on_evaluate(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Tell the listener the result of an epoch."""
-        if state.is_world_process_zero:
-            epoch = read_epochs(state.log_history)[-1]
-            self.listener.epoch(epoch.number, epoch.loss, epoch.f1)
+        epoch = read_epochs(state.log_history)[-1]
+        self._tell(args, state, loss=epoch.loss, figures=epoch.dev)
 
-    def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Tell the listener that the training is done."""
+    def _tell(self, args: Any, state: Any, **found: Any) -> None:
         if state.is_world_process_zero:
-            self.listener.end()
+            done = len(read_epochs(state.log_history))
+            self.listener(Progress(args.seed, state.max_steps, state.global_step, done, **found))
 
 
 class CheckpointCallback(TrainerCallback):

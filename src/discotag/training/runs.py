@@ -33,7 +33,7 @@ from discotag.training.processes import (
     share,
     was_restarted,
 )
-from discotag.training.progress import Listener, Silent
+from discotag.training.progress import Listener, ignore
 from discotag.training.run_folder import (
     CHECKPOINTS,
     CURVE,
@@ -53,7 +53,9 @@ from discotag.training.sources import Sources, find_digests
 from discotag.training.trainer import fit, uses_bf16
 
 
-def run(sources: Sources, settings: Settings, out: Path, listener: Listener) -> dict[str, Any]:
+def run(
+    sources: Sources, settings: Settings, out: Path, listener: Listener = ignore
+) -> dict[str, Any]:
     """Train, and leave the best model with its figures in the folder `out`.
 
     A run that was interrupted is continued, also by another number of processes. A run that is
@@ -77,7 +79,7 @@ def run(sources: Sources, settings: Settings, out: Path, listener: Listener) -> 
     """
     with joined():
         if not is_first():
-            return _run(sources, settings, out, Silent())
+            return _run(sources, settings, out, ignore)
         check_apart(out, sources)
         with locked_folder(out):
             return _run(sources, settings, out, listener)
@@ -117,8 +119,6 @@ def _run(sources: Sources, settings: Settings, out: Path, listener: Listener) ->
         raise DiscotagError(  # not `RunError`: what the run has made is kept
             f"{error.filename or out}: {error.strerror}; the same command continues the run"
         ) from error
-    finally:
-        listener.end()
 
 
 def _train_seed(

@@ -39,7 +39,7 @@ from discotag.training.epochs import Epoch, as_metrics, best_of, read_epochs
 from discotag.training.evaluation import evaluate, to_dict
 from discotag.training.losses import Learner, make_terms
 from discotag.training.processes import is_launched, share
-from discotag.training.progress import Listener
+from discotag.training.progress import Listener, ignore
 from discotag.training.settings import Precision, Settings
 
 
@@ -59,7 +59,7 @@ def fit(
     seed: int,
     folder: Path | None = None,
     logs: Path | None = None,
-    listener: Listener | None = None,
+    listener: Listener = ignore,
 ) -> list[Epoch]:
     """Train a network; afterwards it has the weights of the epoch that is kept, see `best_of`.
 
@@ -119,7 +119,7 @@ def make_trainer(
     *,
     folder: Path,
     resumable: bool,
-    listener: Listener | None = None,
+    listener: Listener = ignore,
 ) -> TaggerTrainer:
     """Make a trainer with its batches, loss and callbacks.
 
@@ -159,8 +159,7 @@ def make_trainer(
         adversarial=settings.adversarial * (len(examples) / len(loader)) ** 0.5,
         epoch_tolerance=settings.epoch_tolerance,
     )
-    if listener is not None:
-        trainer.add_callback(ProgressCallback(listener, lambda: float(trainer.last_loss)))
+    trainer.add_callback(ProgressCallback(listener, lambda: float(trainer.last_loss)))
     if resumable:
         trainer.add_callback(
             CheckpointCallback(
