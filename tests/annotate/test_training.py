@@ -1,8 +1,6 @@
 """Training in the background: from finished documents to a model in use."""
 
-import shlex
 import shutil
-from pathlib import Path
 from threading import Event
 from uuid import uuid4
 
@@ -14,7 +12,12 @@ from discotag.annotate import training as training_room
 from discotag.annotate.models import keep_model, models_folder
 from discotag.annotate.training import TrainingPlan
 from discotag.annotate.training_data import ONE_IN, has_enough
-from discotag.annotate.training_process import ENCODER_OF, _write_encoder, last_line, run_child
+from discotag.annotate.training_process import (
+    Recipe,
+    last_message,
+    run_process,
+    write_encoder,
+)
 from discotag.errors import DiscotagError
 from discotag.model.encoder import load_encoder
 from learnable import learnable_encoder
@@ -47,8 +50,9 @@ def encoder(tmp_path_factory):
     return learnable_encoder(tmp_path_factory.mktemp("encoder") / "encoder")
 
 
-def plan(encoder, *, after=3, more=""):
-    return TrainingPlan(after, tuple(shlex.split(f"{QUICK} --encoder {encoder} {more}")))
+def plan(encoder, *, after=3):
+    settings = {"num_train_epochs": 2, "learning_rate": 5e-3, "batch_size": 2, "dropout": 0.0}
+    return TrainingPlan(after, Recipe({**settings, "fold": 0.0, "encoder": str(encoder)}))
 
 
 def annotate(client, *numbers):
@@ -120,13 +124,14 @@ def test_train_and_reload_without_stopping(folder, encoder):
         assert project.proposer.model.version == 2
 
 
-def test_a_failed_training_says_why_and_can_be_tried_again(folder, encoder):
-    settings = {"labels": ("ADR",), "training": plan(encoder, after=2, more="--no-such-option")}
+def test_a_failed_training_says_why_and_can_be_tried_again(folder, tmp_path):
+    settings = {"labels": ("ADR",), "training": plan(tmp_path / "nothing", after=2)}
     with project_of(folder, **settings) as project, served(project) as client:
         client.enter("Ann")
         annotate(client, 2, 3)
         failed = ended(client, "failed")["training"]
-        assert "training failed: discotag: No such option: --no-such-option" in failed["message"]
+        assert failed["message"].startswith("training failed: ")
+        assert "nothing: there is no such" in failed["message"]
         assert "training-1/log.txt" in failed["message"]
         assert failed["finished_since"] == 0  # it does not try again by itself
         client.ok("POST", "/api/training", json={})
@@ -205,9 +210,8 @@ def test_code_of_the_current_folder_is_not_run(tmp_path, monkeypatch):
     for name in ("discotag", "typer", "torch"):
         (tmp_path / f"{name}.py").write_text(f"open('{name}-was-here', 'w')")
     monkeypatch.chdir(tmp_path)
-    log = tmp_path / "log.txt"
-    assert run_child(["--help"], log, Event()) == 0
-    assert "discotag train" in log.read_text()
+    assert run_process(tmp_path, Recipe({"encoder": "nothing"}), Event()) == 1
+    assert "there is no such" in last_message(tmp_path)
     assert not list(tmp_path.glob("*-was-here"))
 
 
@@ -274,17 +278,16 @@ def test_other_labels_begin_with_the_encoder_of_the_model(folder, tmp_path):
     model = str(tiny_model(tmp_path))
     settings = {"use_model": True, "model": model, "training": TrainingPlan()}
     with project_of(folder, labels=(), **settings) as project:
-        command = project.trainer._command(tmp_path / "next")
-        assert command[command.index("--from-model") + 1] == model
-        assert command[-2:] == ["--labels", "ADR"]
+        recipe = project.trainer.recipe(tmp_path)
+        assert (recipe.settings["from_model"], recipe.encoder_of) == (model, None)
+        assert recipe.settings["labels"] == ("ADR",)
     with project_of(folder, labels=("Drug",), **settings) as project:
         assert project.viewer.labels == ("ADR", "Drug")
-        command = project.trainer._command(tmp_path / "next")
-        assert command[:3] == [ENCODER_OF, model, str(tmp_path / "next" / "encoder")]
-        assert "--from-model" not in command
-        assert command[command.index("--encoder") + 1] == command[2]
-    _write_encoder(command[1], Path(command[2]))
-    encoder, _ = load_encoder(command[2])
+        recipe = project.trainer.recipe(tmp_path)
+        assert "from_model" not in recipe.settings
+        assert recipe.settings["encoder"] == str(tmp_path / "encoder")
+    write_encoder(recipe.encoder_of, tmp_path / "encoder")
+    encoder, _ = load_encoder(str(tmp_path / "encoder"))
     assert encoder.config.hidden_size == 32
 
 
@@ -295,8 +298,7 @@ def test_training_is_off_unless_asked_for(folder):
         assert client.ok("GET", "/api/project")["training"] is None
 
 
-def test_the_last_line_of_a_log(tmp_path):
-    log = tmp_path / "log.txt"
-    assert last_line(log) == ""
-    log.write_bytes(b"seed 1: epoch 1\nseed 1: epoch 2\n\xff\xfe\n\n")
-    assert last_line(log, beginning="seed") == "seed 1: epoch 2"
+def test_wrong_settings_are_refused_at_the_start(folder, encoder):
+    training = TrainingPlan(3, Recipe({"encoder": str(encoder), "learning_rate": 7}))
+    with pytest.raises(DiscotagError, match="learning_rate"), project_of(folder, training=training):
+        pass

@@ -41,6 +41,7 @@ def test_options_that_do_not_fit(folder, tmp_path):
     options = ["--train", "--train-options"]
     assert "--out is set by" in refused(folder, *options, "--out=x")
     assert "no closing quotation" in refused(folder, *options, "'")
+    assert "No such option: --nothing" in refused(folder, *options, "--nothing")
     assert "no such file or folder" in refused(tmp_path / "nothing")
     assert "no such journal" in refused(folder, "--export", tmp_path / "out.jsonl")
     assert "there is no such folder" in refused(folder, "--model", model)

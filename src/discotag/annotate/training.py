@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from logging import INFO, WARNING
 from pathlib import Path
@@ -22,7 +23,7 @@ from discotag.annotate.models import (
 )
 from discotag.annotate.proposals import Model, Proposer
 from discotag.annotate.training_data import has_enough, share_documents, write_share
-from discotag.annotate.training_process import ENCODER_OF, FIGURES, last_line, measured, run_child
+from discotag.annotate.training_process import LOG, Recipe, last_message, run_process
 from discotag.errors import DiscotagError
 from discotag.web.errors import ServiceError
 
@@ -35,7 +36,8 @@ LOOK: Final = 1.0
 PRIVATE: Final = 0o700
 """The mode of the folder of a training, which has texts."""
 
-ENCODER: Final = "--encoder"
+FIGURES: Final = "figures.json"
+"""The file of a run that has its figures; a run that is not finished has none."""
 
 _logger = logging.getLogger(__name__)
 
@@ -46,11 +48,11 @@ class TrainingPlan:
 
     Attributes:
         after: The number of documents that must be finished since the last training.
-        options: Further options of `discotag train`.
+        recipe: How to train.
     """
 
     after: int = 30
-    options: tuple[str, ...] = ()
+    recipe: Recipe = field(default_factory=Recipe)
 
 
 class Trainer:
@@ -70,7 +72,8 @@ class Trainer:
         self, journal: Journal, plan: TrainingPlan, labels: Sequence[str], proposer: Proposer
     ) -> None:
         check_installed()
-        if proposer.model is None and ENCODER not in plan.options:
+        plan.recipe.make_settings()  # raises if one of them is wrong
+        if proposer.model is None and not plan.recipe.settings.get("encoder"):
             raise DiscotagError(
                 "training without a model needs an encoder to begin with: "
                 "--train-options '--encoder FOLDER'"
@@ -82,7 +85,7 @@ class Trainer:
         self._lock = Lock()
         self._stop, self._asked = Event(), Event()
         self._thread: Thread | None = None
-        self._log: Path | None = None
+        self._folder: Path | None = None
         self._problem: str | None = None
 
     def start(self) -> None:
@@ -122,8 +125,8 @@ class Trainer:
             state, message = "failed", self._problem
         if self._asked.is_set():
             state = "running"
-        if state == "running" and self._log is not None:
-            message = last_line(self._log, beginning="seed") or message
+        if state == "running" and self._folder is not None:
+            message = last_message(self._folder) or message
         return {
             "state": state,
             "message": message,
@@ -175,7 +178,7 @@ class Trainer:
                 return False
             share_documents(db)
             ((number,),) = db.execute("SELECT coalesce(max(number), 0) + 1 FROM trainings")
-        folder = self._folder(number)
+        folder = self._folder_of(number)
         try:
             folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
         except OSError as error:
@@ -200,63 +203,50 @@ class Trainer:
             number, base = db.execute(
                 "SELECT number, base FROM trainings ORDER BY number DESC LIMIT 1"
             ).fetchone()
-        folder = self._folder(number)
-        self._log = folder / "log.txt"
+        self._folder = folder = self._folder_of(number)
         # A run that ended just before the project was closed is not run again.
         status: int | None = 0
         if not (folder / "run" / FIGURES).exists():
-            status = run_child(self._command(folder), self._log, self._stop)
+            status = run_process(folder, self.recipe(folder), self._stop)
         if status is None:  # the project is closed
             return
+        if status:
+            said = last_message(folder) if status == 1 else ""
+            reason = said or f"it ended with status {status}"
+            self._end(number, "failed", f"training failed: {reason}; see {folder / LOG}")
+            return
         inside = f"{folder.name}/run/model"
-        if status == 0:
-            try:
-                with self._journal.reading() as db:
-                    ((version,),) = db.execute("SELECT coalesce(max(version), 0) + 1 FROM models")
-                model = load_version(self._journal, version, base, inside)
-            except DiscotagError as error:
-                self._end(number, "failed", str(error))
-                return
-            keep_model(self._journal, version, base, inside)
-            self._proposer.use(model)
-            self._end(number, "done", f"version {version} of the model is in use{measured(folder)}")
-        else:
-            reason = last_line(self._log) or f"it ended with status {status}"
-            self._end(number, "failed", f"training failed: {reason}; see {self._log}")
+        try:
+            with self._journal.reading() as db:
+                ((version,),) = db.execute("SELECT coalesce(max(version), 0) + 1 FROM models")
+            model = load_version(self._journal, version, base, inside)
+        except DiscotagError as error:
+            self._end(number, "failed", str(error))
+            return
+        keep_model(self._journal, version, base, inside)
+        self._proposer.use(model)
+        self._end(number, "done", f"version {version} of the model is in use{_measured(folder)}")
 
-    def _command(self, folder: Path) -> list[str]:
-        """Return the arguments of the child process."""
-        command: list[str] = []
-        start: list[str] = []
-        model = self._proposer.model
-        if model is not None and (ENCODER not in self._plan.options or self._is_own(model)):
-            assert model.tagger.folder is not None
+    def recipe(self, folder: Path) -> Recipe:
+        """Return how to train in a folder, from the model that is in use."""
+        given = self._plan.recipe
+        changed: dict[str, Any] = {"labels": self._labels}
+        model, encoder_of = self._proposer.model, None
+        if model is not None and (not given.settings.get("encoder") or self._is_own(model)):
             source = str(model.tagger.folder)
+            changed["encoder"] = None  # only the first training begins with a given one
             if set(model.tagger.scheme.labels) == set(self._labels):
-                start = ["--from-model", source]
+                changed["from_model"] = source
             else:  # other labels need another layer on top of the encoder
-                command = [ENCODER_OF, source, str(folder / "encoder")]
-                start = [ENCODER, str(folder / "encoder")]
-        options = _without_encoder(self._plan.options) if start else list(self._plan.options)
-        labels = [part for label in self._labels for part in ("--labels", label)]
-        return [
-            *command,
-            str(folder / "train.jsonl"),
-            "--dev",
-            str(folder / "dev.jsonl"),
-            "--out",
-            str(folder / "run"),
-            *start,
-            *labels,
-            *options,
-        ]
+                changed["encoder"], encoder_of = str(folder / "encoder"), source
+        return replace(given, settings={**given.settings, **changed}, encoder_of=encoder_of)
 
     def _is_own(self, model: Model) -> bool:
         """Return whether a model was trained in this project."""
         folder = model.tagger.folder
         return folder is not None and folder.is_relative_to(models_folder(self._journal.path))
 
-    def _folder(self, number: int) -> Path:
+    def _folder_of(self, number: int) -> Path:
         return models_folder(self._journal.path) / f"training-{number}"
 
     def _end(self, number: int, state: str, message: str) -> None:
@@ -275,10 +265,11 @@ def check_installed() -> None:
         raise DiscotagError(f"training needs {', '.join(missing)}: pip install 'discotag[train]'")
 
 
-def _without_encoder(options: Sequence[str]) -> list[str]:
-    """Return the options without the encoder, which only the first training begins with."""
-    kept = list(options)
-    at = kept.index(ENCODER) if ENCODER in kept else None
-    if at is not None:
-        del kept[at : at + 2]
-    return kept
+def _measured(folder: Path) -> str:
+    """Return what a training has measured, as the end of a sentence."""
+    try:
+        figures = json.loads((folder / "run" / FIGURES).read_text("utf-8"))
+        value = 100 * figures["dev"]["all"]["f1"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+    return f"; its F1 on the documents kept to measure it is {value:.1f}"

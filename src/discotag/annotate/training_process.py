@@ -1,52 +1,98 @@
-"""Run the child process that trains, and read its log and its figures."""
+"""Training in a process of its own, so that people can work in the meantime.
+
+The process is told what to do by a line of JSON on its standard input. It ends as soon as that is
+closed, so that it never outlives the process that started it.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-import runpy
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from threading import Event, Thread
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
+
+from discotag.errors import DiscotagError, one_line
+from discotag.training.settings import Settings, make_settings
+
+if TYPE_CHECKING:
+    from discotag.training.progress import Progress
 
 LOOK: Final = 0.5
-"""Seconds between two looks at the child process."""
+"""Seconds between two looks at the process."""
 
-MOST_LINE: Final = 300
-"""The most characters of a line of the log that a message repeats."""
+MOST_MESSAGE: Final = 300
+"""The most characters of a message of the process."""
 
-TAIL: Final = 4096
-"""The number of bytes at the end of a log in which its last line is."""
+POLITE: Final = 10
+"""How much less urgent training is than the people who work in the meantime, as in `nice`."""
 
-FIGURES: Final = "figures.json"
-"""The file of a run that has its figures; a run that is not finished has none."""
+LOG: Final = "log.txt"
+"""The file of a training's folder with what libraries say."""
+
+MESSAGE: Final = "message.txt"
+"""The file of a training's folder with its last message: how far it is, or why it failed."""
 
 
-def run_child(arguments: Sequence[str], log: Path, stop: Event) -> int | None:
-    """Run `discotag train` in a child process until it ends.
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How to train.
+
+    Attributes:
+        settings: Settings by name, as `discotag.training.settings.make_settings` takes them.
+        preset: Likewise.
+        config: Likewise.
+        teachers: Models to learn from.
+        unlabelled: Text to learn from the teachers only.
+        encoder_of: A model whose encoder is written to the folder `encoder` first, to begin with
+            it; None: none.
+    """
+
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    preset: str | None = None
+    config: str | None = None
+    teachers: tuple[str, ...] = ()
+    unlabelled: tuple[str, ...] = ()
+    encoder_of: str | None = None
+
+    def make_settings(self) -> Settings:
+        """Return the settings.
+
+        Raises:
+            SettingsError: A setting is wrong.
+        """
+        config = None if self.config is None else Path(self.config)
+        return make_settings(config, self.settings, self.preset)
+
+
+def run_process(folder: Path, recipe: Recipe, stop: Event) -> int | None:
+    """Train in a process of its own until it ends.
 
     Args:
-        arguments: Its arguments; see `discotag.annotate.training_process`.
-        log: The file for what it says.
+        folder: The folder with `train.jsonl` and `dev.jsonl`; it gets the run folder `run`.
+        recipe: How to train.
         stop: Ends it early, when set.
 
     Returns:
         Its exit status, or None if it was ended early.
     """
-    with log.open("ab") as stream:
+    with (folder / LOG).open("ab") as log:
         child = subprocess.Popen(
             # -P: no module of the current folder, which may be that of the texts, is imported.
-            [sys.executable, "-P", "-m", "discotag.annotate.training_process", *arguments],
+            [sys.executable, "-P", "-m", "discotag.annotate.training_process"],
             stdin=subprocess.PIPE,
-            stdout=stream,
-            stderr=subprocess.STDOUT,
+            stdout=log,
+            stderr=log,
             start_new_session=True,  # Ctrl-C is for this process, which then ends the child
         )
         assert child.stdin is not None
         try:
+            child.stdin.write(json.dumps([str(folder), asdict(recipe)]).encode() + b"\n")
+            child.stdin.flush()
             while child.poll() is None:
                 if stop.wait(LOOK):
                     return None
@@ -56,46 +102,29 @@ def run_child(arguments: Sequence[str], log: Path, stop: Event) -> int | None:
     return child.returncode
 
 
-def last_line(log: Path, beginning: str = "") -> str:
-    """Return the last line of a log that is not empty, among those with a beginning."""
+def last_message(folder: Path) -> str:
+    """Return the last message of a training; empty if there is none."""
     try:
-        with log.open("rb") as stream:
-            stream.seek(max(0, log.stat().st_size - TAIL))
-            lines = stream.read().decode("utf-8", "replace").split("\n")
+        return (folder / MESSAGE).read_text("utf-8")
     except OSError:
         return ""
-    found = (line.strip() for line in reversed(lines) if line.startswith(beginning))
-    return next((line[:MOST_LINE] for line in found if line), "")
-
-
-def measured(folder: Path) -> str:
-    """Return what a training has measured, as the end of a sentence."""
-    try:
-        figures = json.loads((folder / "run" / FIGURES).read_text("utf-8"))
-        value = 100 * figures["dev"]["all"]["f1"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return ""
-    return f"; its F1 on the documents kept to measure it is {value:.1f}"
-
-
-ENCODER_OF: Final = "--encoder-of"
-
-POLITE: Final = 10
-"""How much less urgent training is than the people who work in the meantime, as in `nice`."""
 
 
 def main() -> None:
-    """Train until standard input ends."""
+    """Train what standard input says, until it ends."""
+    where, given = json.loads(sys.stdin.buffer.readline())
+    folder = Path(where)
     Thread(target=_watch, daemon=True).start()
     if hasattr(os, "nice"):  # not on Windows
         os.nice(POLITE)
-    arguments = sys.argv[1:]
-    if arguments[:1] == [ENCODER_OF]:
-        _, model, folder, *arguments = arguments
-        if not (Path(folder) / "tokenizer.json").exists():
-            _write_encoder(model, Path(folder))
-    sys.argv = ["discotag", "train", *arguments]
-    runpy.run_module("discotag", run_name="__main__", alter_sys=True)
+    try:
+        _train(folder, Recipe(**given))
+    except DiscotagError as error:
+        _say(folder, one_line(error))
+        sys.exit(1)
+    except Exception as error:
+        _say(folder, f"{type(error).__name__}: {one_line(error)}")
+        raise
 
 
 def _watch() -> None:
@@ -105,7 +134,39 @@ def _watch() -> None:
     os._exit(1)
 
 
-def _write_encoder(model: str, folder: Path) -> None:
+def _train(folder: Path, recipe: Recipe) -> None:
+    from discotag.training.runs import run
+    from discotag.training.sources import Sources
+
+    if recipe.encoder_of is not None and not (folder / "encoder" / "tokenizer.json").exists():
+        write_encoder(recipe.encoder_of, folder / "encoder")
+    sources = Sources(
+        folder / "train.jsonl",
+        folder / "dev.jsonl",
+        teachers=tuple(recipe.teachers),
+        unlabelled=tuple(map(Path, recipe.unlabelled)),
+    )
+
+    def listen(progress: Progress) -> None:
+        if progress.loss is None:
+            _say(folder, f"seed {progress.seed}: {progress.steps} steps")
+        elif progress.figures is not None:
+            f1 = 100 * progress.figures["all"]["f1"]
+            figures = f"loss {progress.loss:.4f}, development F1 {f1:.2f}"
+            _say(folder, f"seed {progress.seed}: epoch {progress.epoch}: {figures}")
+
+    run(sources, recipe.make_settings(), folder / "run", listen)
+
+
+def _say(folder: Path, message: str) -> None:
+    """Write the last message, completely or not at all."""
+    part = folder / f"{MESSAGE}.part"
+    part.write_text(message[:MOST_MESSAGE], "utf-8")
+    part.replace(part.with_name(MESSAGE))
+
+
+def write_encoder(model: str, folder: Path) -> None:
+    """Write the encoder of a model to a folder, to train other labels from."""
     from discotag.model.files import TOKENIZER, find_model
     from discotag.model.network import Network
 

@@ -7,11 +7,13 @@ from contextlib import ExitStack
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from typer.exceptions import TyperException
 
 from discotag.cli.annotate_export import export_annotations
+from discotag.cli.commands import register
 from discotag.cli.messages import say
 from discotag.cli.options import (
     READABLE,
@@ -40,10 +42,17 @@ from discotag.cli.serve import (
     TokenFileOption,
     read_token,
 )
+from discotag.cli.setting_options import given as settings_given
+from discotag.cli.train import train as train_command
 from discotag.corpora.inputs import PLAIN
 from discotag.corpora.tables import TableOptions
 from discotag.counts import counted
+from discotag.described import described_fields
 from discotag.errors import DiscotagError, InputError
+from discotag.training.settings import Settings
+
+if TYPE_CHECKING:
+    from discotag.annotate.training_process import Recipe
 
 Which = StrEnum("Which", ["finished", "all"])
 
@@ -209,7 +218,7 @@ def annotate(
         encoding=encoding,
         report=reporter.report,
     )
-    training = TrainingPlan(train_after, _options(train_options)) if train else None
+    training = TrainingPlan(train_after, _recipe(train_options)) if train else None
     plan = Plan(
         source,
         journal=journal,
@@ -272,19 +281,31 @@ def _labels(given: str | None) -> tuple[str, ...]:
     return found
 
 
-def _options(given: str) -> tuple[str, ...]:
-    """Return the further options of a training."""
+def _recipe(given: str) -> Recipe:
+    """Return how to train, from further options of `discotag train`."""
+    from discotag.annotate.training_process import Recipe
+
     try:
-        options = tuple(shlex.split(given))
+        options = shlex.split(given)
     except ValueError as error:
         raise typer.BadParameter(f"--train-options: {str(error).lower()}") from None
     own = ("--dev", "--out", "--from-model", "--labels", "--test")
     taken = [name for name in (each.split("=")[0] for each in options) if name in own]
     if taken:
         raise typer.BadParameter(f"--train-options: {taken[0]} is set by discotag annotate")
-    return tuple(part for each in options for part in _two(each))
-
-
-def _two(option: str) -> list[str]:
-    """Return an option and its value, also if they were joined by an equals sign."""
-    return option.split("=", 1) if option.startswith("--") else [option]
+    training = typer.Typer(add_completion=False)
+    register(training, "train", train_command)
+    command = typer.main.get_command(training)
+    try:
+        context = command.make_context("train", ["-", "--dev", "-", "--out", "-", *options])
+    except TyperException as error:
+        raise typer.BadParameter(f"--train-options: {error.format_message()}") from None
+    preset, config = context.params["preset"], context.params["config"]
+    settings = {each.name: context.params[each.name] for each in described_fields(Settings)}
+    return Recipe(
+        settings_given(settings),
+        None if preset is None else str(preset),
+        None if config is None else str(config.absolute()),
+        tuple(context.params["teachers"] or ()),
+        tuple(str(each.absolute()) for each in context.params["unlabelled"] or ()),
+    )
