@@ -7,8 +7,8 @@ import pytest
 
 from discotag.prediction.wanted import Wanted
 from discotag.serve.batching import BATCH, SLICE, Scheduler
+from discotag.serve.engine import Task
 from discotag.serve.engines import BatchFailed, EngineDied
-from discotag.serve.jobs import Task
 from discotag.web.errors import ServiceError
 
 MENTIONS = Task("m")

@@ -14,8 +14,8 @@ import pytest
 import uvloop
 
 from discotag.errors import DiscotagError
+from discotag.serve.engine import Task
 from discotag.serve.engines import Engine, EngineDied, choose_engines
-from discotag.serve.jobs import Task
 from discotag.serve.models import find_models
 from discotag.web.running import LOOPBACK, allowed_hosts, listen
 from services import TEXT, TOKEN, serving

@@ -19,9 +19,9 @@ LIMITS = Limits(
     idle_seconds=1.0,
     connections=20,
     shutdown_seconds=1.0,
-    body=1000,
+    max_body=1000,
     buffered=1500,
-    body_seconds=2.0,
+    max_body_seconds=2.0,
 )
 
 

@@ -24,7 +24,6 @@ from discotag.annotate.schemas import (
     AnnotatorBody,
     ContentBody,
     DecisionBody,
-    ErrorBody,
     PresenceBody,
     TrainingBody,
     mentions_of,
@@ -34,6 +33,7 @@ from discotag.web.assets import mount_page
 from discotag.web.downloads import download, format_names
 from discotag.web.errors import ServiceError
 from discotag.web.protection import Policy, protect
+from discotag.web.schemas import ErrorAnswer
 
 MOST_LISTED: Final = 200
 """The most documents of a list."""
@@ -48,7 +48,7 @@ Which = Literal["finished", "all"]
 Format = Annotated[str, Query(max_length=50)]
 
 ERRORS: Final[dict[int | str, dict[str, Any]]] = {
-    status: {"model": ErrorBody} for status in (400, 401, 404, 409, 413, 422, 503, 507)
+    status: {"model": ErrorAnswer} for status in (400, 401, 404, 409, 413, 422, 503, 507)
 }
 
 

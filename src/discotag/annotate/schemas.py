@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     FailFast,
     Field,
     StrictInt,
     StringConstraints,
-    model_validator,
 )
 
 from discotag.annotate.actions import Action, Kind
 from discotag.annotate.editing import Edit
 from discotag.errors import DiscotagError
 from discotag.mentions import Mention
-from discotag.web.errors import ServiceError, shown
+from discotag.web.errors import ServiceError
+from discotag.web.schemas import Body
 
 MOST_FRAGMENTS: Final = 1000
 """The most fragments of a mention, and the most mentions of a sentence in a decision."""
@@ -30,21 +28,6 @@ Whole = Annotated[StrictInt, Field(ge=0, le=LARGEST)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 ProjectId = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 Id = Annotated[str, StringConstraints(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")]
-
-
-class Body(BaseModel):
-    """A JSON object without unknown fields."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _check_names(cls, given: object) -> object:
-        """Report the first field that is unknown; pydantic would report all of them."""
-        unknown = given.keys() - cls.model_fields.keys() if isinstance(given, dict) else ()
-        if unknown:
-            raise ValueError(f"there is no field {shown(min(unknown))!r}")
-        return given
 
 
 class MentionBody(Body):
@@ -153,9 +136,3 @@ class ContentBody(Body):
 
 class TrainingBody(Body):
     """Nothing; training takes no options from the page."""
-
-
-class ErrorBody(BaseModel):
-    """The form of every error."""
-
-    error: dict[str, Any]

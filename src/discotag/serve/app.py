@@ -26,7 +26,6 @@ from discotag.serve.finding import Service, aside
 from discotag.serve.models import ServedModel, chosen
 from discotag.serve.reference_page import reference_page
 from discotag.serve.schemas import (
-    ErrorAnswer,
     ExportRequest,
     ModelsAnswer,
     PredictAnswer,
@@ -39,6 +38,7 @@ from discotag.web.bodies import until_gone
 from discotag.web.downloads import download, file_name, write_download
 from discotag.web.errors import ServiceError
 from discotag.web.protection import Policy, protect
+from discotag.web.schemas import ErrorAnswer
 
 DESCRIPTION: Final = (
     "Finds mentions in text, including those whose words are not adjacent. "
@@ -80,11 +80,12 @@ def make_service(
     metrics = figures.Metrics()
     scheduler = Scheduler(
         [Engine(sources, threads) for _ in range(engines)],
-        policy.limits.waiting,
-        metrics.count_batch,
-        metrics.count_restart,
+        policy.limits.max_waiting,
+        metrics.batches.observe,
+        metrics.restarts.inc,
     )
-    metrics.watch(lambda: scheduler.waiting, lambda: scheduler.alive)
+    metrics.waiting.set_function(lambda: scheduler.waiting)
+    metrics.engines.set_function(lambda: scheduler.alive)
     service = Service(models, policy, scheduler, metrics)
 
     @asynccontextmanager
@@ -128,8 +129,8 @@ def _add_data(app: FastAPI, service: Service) -> None:
         given = await aside(len(body), parsed, PredictRequest, kind, body)
         model = chosen(service.models, given.model)
         async with until_gone(request.receive):
-            documents, readings = await service.find(given, model, given.wanted)
-        content = await aside(len(body), write_answer, given, model, documents, readings)
+            documents, found = await service.find(given, model, given.wanted)
+        content = await aside(len(body), write_answer, given, model, documents, found)
         return Response(content, media_type="application/json")
 
     @app.post(

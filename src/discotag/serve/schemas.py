@@ -18,8 +18,9 @@ from discotag.corpora.tables import TABLES
 from discotag.described import UNBOUNDED, describe
 from discotag.prediction.wanted import Wanted
 from discotag.web.downloads import format_names
-from discotag.web.errors import ServiceError, shown
+from discotag.web.errors import ServiceError
 from discotag.web.protection import invalid
+from discotag.web.schemas import Body
 
 INPUTS: Final = ("text", "texts", "words", "sentences")
 """The fields with input, of which a request has exactly one."""
@@ -54,12 +55,11 @@ def _field(name: str, *default: Any, **more: Any) -> Any:
     return Field(*given, description=option.help, **(finite | more))
 
 
-class PredictRequest(BaseModel):
+class PredictRequest(Body):
     """What to tag, and how: exactly one of `text`, `texts`, `words` and `sentences`."""
 
     model_config = ConfigDict(
         strict=True,
-        extra="forbid",
         frozen=True,
         allow_inf_nan=False,
         json_schema_extra={
@@ -82,15 +82,6 @@ class PredictRequest(BaseModel):
     candidates: bool = _field("candidates", False)
     tags: bool = Field(False, description="Also return the tag of each word.")
     draw: bool = Field(False, description="Also return what the page draws.")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _check_names(cls, given: object) -> object:
-        """Report the first field that is unknown; pydantic would report all of them."""
-        unknown = given.keys() - cls.model_fields.keys() if isinstance(given, dict) else ()
-        if unknown:
-            raise ValueError(f"there is no field {shown(min(unknown))!r}")
-        return given
 
     @field_validator("alternatives", mode="before")
     @classmethod
@@ -218,19 +209,6 @@ class StatusAnswer(BaseModel):
     """The state of the service."""
 
     status: str
-
-
-class ErrorFacts(BaseModel):
-    """A code for programs, and a sentence for people."""
-
-    code: str
-    message: str
-
-
-class ErrorAnswer(BaseModel):
-    """Why a request was not answered."""
-
-    error: ErrorFacts
 
 
 def parsed(kind: type[R], content_type: str | None, body: bytes) -> R:

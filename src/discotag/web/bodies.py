@@ -91,20 +91,20 @@ class Bodies:
             ServiceError: The body is too large or too slow, or there are too many of them.
             ClientGone: The client went away meanwhile.
         """
-        if length.isdecimal() and int(length) > self._limits.body:
+        if length.isdecimal() and int(length) > self._limits.max_body:
             raise self._too_large()
         try:
-            async with asyncio.timeout(self._limits.body_seconds):
+            async with asyncio.timeout(self._limits.max_body_seconds):
                 while not body.complete:
                     chunk = await body.next_chunk()
                     if self._buffered + len(chunk) > self._limits.buffered:
                         raise overloaded("too many large requests at a time")
-                    if len(body.content) + len(chunk) > self._limits.body:
+                    if len(body.content) + len(chunk) > self._limits.max_body:
                         raise self._too_large()
                     body.content += chunk
                     self._buffered += len(chunk)
         except TimeoutError:
-            seconds = f"{self._limits.body_seconds:g} s"
+            seconds = f"{self._limits.max_body_seconds:g} s"
             message = f"the body did not arrive within {seconds}"
             raise ServiceError(408, "too_slow", message) from None
 
@@ -113,7 +113,9 @@ class Bodies:
         self._buffered -= len(body.content)
 
     def _too_large(self) -> ServiceError:
-        return ServiceError(413, "too_large", f"a body may have up to {self._limits.body:,} bytes")
+        return ServiceError(
+            413, "too_large", f"a body may have up to {self._limits.max_body:,} bytes"
+        )
 
 
 @asynccontextmanager

@@ -58,6 +58,12 @@ STATE: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 GONE: Final = 499
 """The status in the log for clients that went away, as nginx has it."""
 
+HTTP_ERRORS: Final = {
+    404: ("not_found", "there is no such page"),
+    405: ("bad_method", "wrong method"),
+}
+"""The codes and messages of errors that the framework raises."""
+
 Observe = Callable[[str, int, float], None]
 """Called after each request with the path of its route, the status and the seconds."""
 
@@ -86,11 +92,8 @@ def protect(app: FastAPI, policy: Policy, observe: Observe | None = None) -> ASG
         policy: Who may use it.
         observe: Called after each request, for metrics.
     """
-    app.add_exception_handler(ServiceError, _answer_service_error)
-    app.add_exception_handler(ClientGone, _answer_nobody)
-    app.add_exception_handler(RequestValidationError, _answer_invalid)
-    app.add_exception_handler(HTTPException, _answer_http_error)
-    app.add_exception_handler(Exception, _answer_unexpected)
+    for kind in (ServiceError, ClientGone, RequestValidationError, HTTPException, Exception):
+        app.add_exception_handler(kind, _answer)
     return _Protection(app, policy, observe)
 
 
@@ -151,11 +154,11 @@ class _Protection:
                 await self._bodies.read(body, headers.get("content-length", ""))
             except ServiceError as error:
                 if "expect" not in headers:  # otherwise, the client waits before it sends its body
-                    await body.discard(limits.body_seconds)
+                    await body.discard(limits.max_body_seconds)
                 if not body.complete:
                     error.headers.update(CLOSE)
                 raise
-            if self._running >= limits.requests and scope["path"] not in STATE:
+            if self._running >= limits.max_requests and scope["path"] not in STATE:
                 raise overloaded("too many requests at a time")
             self._running += 1
             try:
@@ -192,32 +195,24 @@ class _Protection:
         return next((each for each in routes if each.path_regex.match(path)), None)
 
 
-async def _answer_service_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, ServiceError)
-    return error.response()
-
-
-async def _answer_nobody(request: Request, error: Exception) -> Response:
-    """Return a response for the log; the client has gone away and does not read it."""
-    return Response(status_code=GONE)
-
-
-async def _answer_invalid(request: Request, error: Exception) -> Response:
-    """Answer a request whose parameters are wrong, without repeating what was sent."""
-    assert isinstance(error, RequestValidationError)
-    return invalid(error.errors()).response()
-
-
-async def _answer_http_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    codes = {404: ("not_found", "there is no such page"), 405: ("bad_method", "wrong method")}
-    code, message = codes.get(error.status_code, ("error", str(error.detail)))
-    return ServiceError(error.status_code, code, message, error.headers).response()
-
-
-async def _answer_unexpected(request: Request, error: Exception) -> Response:
-    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
-        return overloaded("too many files are open").response()
+async def _answer(request: Request, error: Exception) -> Response:
+    """Answer a request that failed, without repeating what was sent."""
+    match error:
+        case ServiceError():
+            return error.response()
+        case ClientGone():  # for the log; nobody reads this
+            return Response(status_code=GONE)
+        case RequestValidationError():
+            return invalid(error.errors()).response()
+        case HTTPException():
+            codes = {
+                404: ("not_found", "there is no such page"),
+                405: ("bad_method", "wrong method"),
+            }
+            code, message = codes.get(error.status_code, ("error", str(error.detail)))
+            return ServiceError(error.status_code, code, message, error.headers).response()
+        case OSError(errno=errno.EMFILE | errno.ENFILE):
+            return overloaded("too many files are open").response()
     return _unexpected().response()
 
 
