@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
@@ -52,8 +52,8 @@ class Action:
         return cls(
             kind,
             data.get("sentence"),
-            mention_of(data["mention"]) if "mention" in data else None,
-            mention_of(data["to"]) if "to" in data else None,
+            Mention.from_dict(data["mention"]) if "mention" in data else None,
+            Mention.from_dict(data["to"]) if "to" in data else None,
         )
 
 
@@ -67,15 +67,6 @@ def plain(mention: Mention) -> dict[str, Any]:
     return {"label": mention.label, "fragments": [list(each) for each in mention.fragments]}
 
 
-def mention_of(data: Mapping[str, Any]) -> Mention:
-    """Return the mention of plain data.
-
-    Raises:
-        MentionError: The label or the fragments are invalid.
-    """
-    return Mention(data["label"], tuple((start, end) for start, end in data["fragments"]))
-
-
 def content_json(sentences: Sequence[Sequence[Mention]]) -> str:
     """Return the mentions of each sentence as text, the same text for the same mentions."""
     return json.dumps(
@@ -86,4 +77,4 @@ def content_json(sentences: Sequence[Sequence[Mention]]) -> str:
 
 def content_of(text: str) -> tuple[tuple[Mention, ...], ...]:
     """Return the mentions of each sentence that `content_json` wrote."""
-    return tuple(tuple(map(mention_of, mentions)) for mentions in json.loads(text))
+    return tuple(tuple(map(Mention.from_dict, mentions)) for mentions in json.loads(text))

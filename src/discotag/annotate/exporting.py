@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -119,10 +119,7 @@ def summary(
     return {
         "documents": documents,
         "mentions": mentions,
-        "left_out": [
-            {"number": each.number, "name": each.name, "reason": each.reason}
-            for each in left_out[:MOST_LEFT_OUT]
-        ],
+        "left_out": [asdict(each) for each in left_out[:MOST_LEFT_OUT]],
         "more_left_out": max(0, len(left_out) - MOST_LEFT_OUT),
         "cannot_hold": cannot,
     }

@@ -23,7 +23,7 @@ from discotag.annotate.open_documents import OpenDocuments
 from discotag.annotate.progress import Progress
 from discotag.annotate.proposals import Proposer
 from discotag.annotate.training import Trainer, TrainingPlan
-from discotag.annotate.views import Viewer
+from discotag.annotate.views import Viewer, problems
 from discotag.errors import InputError
 from discotag.mentions import Mention
 from discotag.web.downloads import file_name, format_names
@@ -171,7 +171,10 @@ class Project:
         with self.journal.reading() as db:
             document = self.editor.document(db, number)
         self.editor.check_mentions(document, sentences)
-        return self.viewer.problems(document, sentences)
+        return [
+            problems(self.viewer.scheme, sentence.with_mentions(mentions))
+            for sentence, mentions in zip(document.sentences, sentences, strict=True)
+        ]
 
     def versions(self, number: int) -> dict[str, Any]:
         """Return all versions of a document side by side."""

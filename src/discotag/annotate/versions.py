@@ -138,10 +138,8 @@ def apply(version: Version, action: Action) -> Version:
     Raises:
         RefusedError: The action does not fit the version.
     """
-    if action.kind == "undo":
-        return _undone(version)
-    if action.kind == "redo":
-        return _redone(version)
+    if action.kind in ("undo", "redo"):
+        return _stepped(version, action.kind)
     if version.finished and action.kind not in ("finish", "reopen"):
         raise RefusedError("conflict", "this document is finished; reopen it to change it")
     name, sentences, finished = CHANGES[action.kind](version, action)
@@ -239,34 +237,20 @@ CHANGES: Final[dict[Kind, Callable[[Version, Action], Change]]] = {
 }
 
 
-def _undone(version: Version) -> Version:
-    if not version.past:
-        raise RefusedError("conflict", "there is nothing to undo")
-    step = version.past[-1]
+def _stepped(version: Version, kind: Kind) -> Version:
+    """Return the version after the last action is undone, or the last one that was is redone."""
+    past, future = version.past, version.future
+    steps = past if kind == "undo" else future
+    if not steps:
+        raise RefusedError("conflict", f"there is nothing to {kind}")
+    step = steps[-1]
     back = Step(step.name, version.sentences, version.finished)
-    return Version(
-        version.document,
-        step.sentences,
-        step.finished,
-        version.revision + 1,
-        version.past[:-1],
-        (*version.future, back),
-    )
-
-
-def _redone(version: Version) -> Version:
-    if not version.future:
-        raise RefusedError("conflict", "there is nothing to redo")
-    step = version.future[-1]
-    back = Step(step.name, version.sentences, version.finished)
-    return Version(
-        version.document,
-        step.sentences,
-        step.finished,
-        version.revision + 1,
-        (*version.past, back),
-        version.future[:-1],
-    )
+    if kind == "undo":
+        past, future = past[:-1], (*future, back)
+    else:
+        past, future = (*past, back), future[:-1]
+    revision = version.revision + 1
+    return Version(version.document, step.sentences, step.finished, revision, past, future)
 
 
 def _place(

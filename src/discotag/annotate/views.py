@@ -91,15 +91,6 @@ class Viewer:
             },
         }
 
-    def problems(
-        self, document: Document, sentences: Sequence[Sequence[Mention]]
-    ) -> list[list[dict[str, Any]]]:
-        """Return what the scheme cannot hold of mentions, for each sentence of a document."""
-        return [
-            problems(self.scheme, sentence.with_mentions(mentions))
-            for sentence, mentions in zip(document.sentences, sentences, strict=True)
-        ]
-
     def _sentences(self, seen: Snapshot) -> list[dict[str, Any]]:
         """Return the sentences of a version, those that are as before from memory."""
         key = seen.number, seen.annotator
