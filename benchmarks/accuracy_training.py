@@ -34,8 +34,7 @@ from discotag.mentions import Document, Mention, Sentence
 from discotag.prediction.regions import Judged
 from discotag.prediction.tagger import Tagger
 from discotag.training.data import count, read_sentences
-from discotag.training.epochs import best_of
-from discotag.training.evaluation import make_tagger, to_dict
+from discotag.training.development import make_tagger, to_dict
 from discotag.training.examples import make_examples
 from discotag.training.initial_network import make_network
 from discotag.training.preparation import Chosen, choose
@@ -124,14 +123,13 @@ def train_tagger(
     examples = make_examples(network, chosen.train, settings)
     done = fit(network, examples, dev, settings, seed=job.seed)
     trained = time.monotonic()
-    best = best_of(done, settings.epoch_tolerance)
-    tagger = make_tagger(network.eval(), bf16=uses_bf16(settings))
+    tagger = make_tagger(network, bf16=uses_bf16(settings))
     found = tag(tagger, test)
     result = {
         "settings": settings.to_dict() | {"encoder": job.encoder},
-        "best_epoch": best.number,
-        "curve": [[each.loss, each.f1, each.dev["discontinuous"]["f1"]] for each in done],
-        "dev": best.dev,
+        "best_epoch": done.best.number,
+        "curve": [[each.loss, each.f1, each.dev["discontinuous"]["f1"]] for each in done.epochs],
+        "dev": done.best.dev,
         "test": to_dict(score(test, found)),
         "recall": tagger.config.bias,
         "calibration": {

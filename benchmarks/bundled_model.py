@@ -219,7 +219,7 @@ def export(data: Path, model: Path, target: Path) -> None:
         read_config,
     )
     from discotag.model.model_card import card
-    from discotag.training.calibration import calibrated_tagger
+    from discotag.training.development import calibrate, tag
 
     texts = [document.text or "" for document in read(model.parents[1] / "dev.jsonl")]
     exported = model.parent / "exported"
@@ -231,7 +231,7 @@ def export(data: Path, model: Path, target: Path) -> None:
     encoder, _ = read_config(exported)
     tagger = load(exported, runtime="onnx-int8")
     dev = [each for document in read(model.parents[1] / "dev.jsonl") for each in document.sentences]
-    tagger.config = config = calibrated_tagger(tagger, dev)
+    tagger.config = config = calibrate(tag(tagger, dev)).config
     gold = [sentence for document in read(data / "test.jsonl") for sentence in document.sentences]
     found = [document.sentences[0] for document in tagger.predict([each.words for each in gold])]
     scores = score(gold, found)

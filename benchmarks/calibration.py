@@ -34,7 +34,7 @@ from rich.table import Table
 from discotag import Document, Sentence, Tagger, load
 from discotag.corpora import read
 from discotag.evaluation import calibration, calibration_error
-from discotag.training.calibration import calibration_of_candidates, calibration_of_found
+from discotag.training.development import calibration_of_candidates, calibration_of_found
 from held_out import held_out
 
 RESULTS = Path(__file__).parent / "results"

@@ -41,7 +41,7 @@ from discotag.model.network import Network
 from discotag.model.tokenizer import EncodedSentences, WordTokenizer
 from discotag.training.batching import Packed, plan
 from discotag.training.data import find_labels, read_sentences
-from discotag.training.evaluation import to_dict
+from discotag.training.development import to_dict
 
 Indices = npt.NDArray[np.int64]
 Grids = npt.NDArray[np.int16]

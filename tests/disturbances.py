@@ -35,17 +35,18 @@ def at_step(rank, step, what):
 
     Nothing happens in processes that have been restarted.
     """
-    from discotag.training.callbacks import ProgressCallback
+    from discotag.training.trainer import Trainer
 
-    real = ProgressCallback.on_step_end
+    real = Trainer.train_step
 
-    def on_step_end(self, args, state, control, **named):
-        real(self, args, state, control, **named)
+    def train_step(self, batch):
+        loss = real(self, batch)
         is_meant = rank is None or int(os.environ["RANK"]) == rank
-        if is_meant and state.global_step == step and restarts() == 0:
+        if is_meant and self.step + 1 == step and restarts() == 0:
             what()
+        return loss
 
-    ProgressCallback.on_step_end = on_step_end
+    Trainer.train_step = train_step
 
 
 def steady_until(rank, step, what):
@@ -89,13 +90,13 @@ def use_up_memory():
 def lose_two(step):
     """Kill the second process after a step and, after the restart, the first one at the end.
 
-    By then it has written the figures, but not the report.
+    By then it has moved the model, but not written the figures.
     """
-    from discotag.cli import train
+    from discotag.training import runs
 
     at_step(1, step, kill_process)
     if restarts() == 1:
-        train._write_report = lambda *_: kill_process()
+        runs.plot_curves = lambda *_: kill_process()
 
 
 def other_files_in_rank_1():

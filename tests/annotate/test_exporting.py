@@ -15,6 +15,7 @@ from annotating import project_of, served, write_texts
 from discotag import corpora
 from discotag.corpora import FORMATS
 from discotag.corpora.tables import TABLES
+from discotag.training.data import sentences_of
 from discotag.training.preparation import prepare
 from discotag.training.settings import Settings
 from discotag.training.sources import Sources
@@ -118,7 +119,7 @@ def test_training_takes_the_export_as_it_is(client, tmp_path, format):
     assert [(each.label, each.fragments) for each in data.chosen.train[0].mentions] == [
         ("ADR", ((2, 3), (6, 7)))
     ]
-    assert len(data.dev) == 4  # sentences
+    assert len(sentences_of(data.dev)) == 4
 
 
 def test_a_format_that_cannot_hold_a_mention_says_so(client):

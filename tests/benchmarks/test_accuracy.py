@@ -27,7 +27,7 @@ from discotag import Mention, Sentence
 from discotag.errors import InputError
 from discotag.evaluation import score
 from discotag.prediction.regions import Options
-from discotag.training.evaluation import to_dict
+from discotag.training.development import to_dict
 from discotag.training.settings import Settings, SettingsError
 from learnable import SENTENCES, write_jsonl
 from tiny import tiny_encoder

@@ -15,11 +15,11 @@ from discotag.model.encoder import speed_up, trainable_attention
 from discotag.model.network import Network
 from discotag.prediction.runtimes import TorchRuntime
 from discotag.prediction.tagger import Tagger
-from discotag.training.batching import Loader, encode_batch, in_shared_rows
+from discotag.training.batching import Batches, encode_batch, in_shared_rows
 from discotag.training.examples import make_examples
 from discotag.training.losses import Learner, make_terms
 from discotag.training.settings import Settings
-from discotag.training.trainer import make_trainer
+from discotag.training.trainer import Trainer
 from oracle import SCHEMES, name
 from tiny import tiny_network, tiny_tokenizer
 
@@ -206,11 +206,11 @@ def test_loss_and_gradients_of_a_training_are_those_on_the_cpu(tmp_path, objecti
     sentences = [Sentence("pain in my arms too".split(), PAIN), Sentence(["pain"])]
     examples = make_examples(network, sentences, settings)
     learner = Learner(network, make_terms(settings, network, taught=False))
-    (batch,) = Loader(examples, 2, seed=1, pin=True)
+    (batch,) = Batches(examples, 2, seed=1, pin=True).epoch(0)
     found = []
     for device in ("cpu", "cuda"):
         learner.to(device).zero_grad()
-        loss = learner(**batch.to(torch.device(device)))["loss"]
+        loss = learner(**batch.to(torch.device(device)))
         loss.backward()
         given = [each.grad for each in learner.parameters() if each.grad is not None]
         found.append((loss.detach().cpu(), [each.clone().cpu() for each in given]))
@@ -269,8 +269,5 @@ def test_sentences_share_rows_in_a_training(tmp_path):
     network = tiny_network(tmp_path / "encoder", settings.scheme(("ADR",)))
     sentences = [Sentence("pain in my arms too".split(), PAIN), Sentence(["pain"])]
     examples = make_examples(network, sentences, settings)
-    trainer = make_trainer(
-        network, examples, sentences, settings, 1, folder=tmp_path, resumable=False
-    )
-    (batch,) = trainer.loader
+    (batch,) = Trainer(network, examples, sentences, settings, seed=1).batches.epoch(0)
     assert "owners" in batch

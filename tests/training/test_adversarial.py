@@ -5,12 +5,12 @@ import torch
 
 from discotag.errors import InputError
 from discotag.training.adversarial import worse_embeddings
-from discotag.training.batching import Loader
+from discotag.training.batching import Batches
 from discotag.training.examples import make_examples
 from discotag.training.initial_network import make_network
 from discotag.training.losses import Learner, make_terms
 from discotag.training.settings import Settings
-from discotag.training.trainer import fit, make_trainer
+from discotag.training.trainer import Trainer, fit
 from learnable import SENTENCES, learnable_encoder
 
 DISTANCE = 0.1
@@ -31,7 +31,7 @@ def learner(settings):
 @pytest.fixture
 def batch(settings, learner):
     examples = make_examples(learner.network, SENTENCES, settings)
-    return next(iter(Loader(examples, settings.batch_size, seed=1)))
+    return next(Batches(examples, settings.batch_size, seed=1).epoch(0))
 
 
 def _learner(settings):
@@ -40,7 +40,7 @@ def _learner(settings):
 
 
 def _pass(learner, batch):
-    loss = learner(**batch)["loss"]
+    loss = learner(**batch)
     loss.backward()
     return loss.item()
 
@@ -70,14 +70,14 @@ def test_the_second_pass_is_that_of_a_network_with_moved_embeddings(settings, le
     # Nothing is left of it.
     after = learner.state_dict()
     assert all(torch.equal(each, after[name]) for name, each in before.items())
-    assert learner(**batch)["loss"].item() == pytest.approx(loss)
+    assert learner(**batch).item() == pytest.approx(loss)
 
 
 def test_the_mention_scorer_learns_in_the_first_pass_alone(settings, batch):
     learner = _learner(replace(settings, mention_scorer=8))
     plain = Learner(learner.network, [each for each in learner.terms if each.in_second_pass])
-    wanted = plain(**batch)["loss"].item()
-    assert learner(**batch)["loss"].item() > wanted
+    wanted = plain(**batch).item()
+    assert learner(**batch).item() > wanted
     with learner.second_pass():
         assert _pass(learner, batch) == pytest.approx(wanted)
     assert all(each.grad is None for each in learner.network.scorer.parameters())
@@ -87,10 +87,10 @@ def test_the_mention_scorer_learns_in_the_first_pass_alone(settings, batch):
 
 
 def test_without_a_gradient_nothing_moves(learner, batch):
-    loss = learner(**batch)["loss"].item()
+    loss = learner(**batch).item()
     _embeddings(learner).grad = torch.zeros_like(_embeddings(learner))
     with worse_embeddings(learner.network.encoder, DISTANCE):
-        assert learner(**batch)["loss"].item() == loss
+        assert learner(**batch).item() == loss
 
 
 def test_embeddings_are_released_after_an_error(learner, batch):
@@ -100,18 +100,14 @@ def test_embeddings_are_released_after_an_error(learner, batch):
         worse_embeddings(learner.network.encoder, DISTANCE),
     ):
         raise RuntimeError("stop")
-    assert learner(**batch)["loss"].item() == pytest.approx(loss)
-
-
-def _trainer(settings, tmp_path):
-    network = make_network(settings, settings.scheme(("ADR",)), seed=1)
-    examples = make_examples(network, SENTENCES, settings)
-    return make_trainer(network, examples, SENTENCES, settings, 1, folder=tmp_path, resumable=False)
+    assert learner(**batch).item() == pytest.approx(loss)
 
 
 @pytest.mark.parametrize(("size", "sentences"), [(3, 3), (4, 3), (5, 3), (6, 6), (100, 6)])
-def test_the_change_grows_with_the_sentences_of_a_batch(settings, tmp_path, size, sentences):
-    trainer = _trainer(replace(settings, batch_size=size), tmp_path)
+def test_the_change_grows_with_the_sentences_of_a_batch(settings, learner, size, sentences):
+    examples = make_examples(learner.network, SENTENCES, settings)
+    given = replace(settings, batch_size=size)
+    trainer = Trainer(learner.network, examples, SENTENCES, given, seed=1)
     assert trainer.adversarial == pytest.approx(0.18 * sentences**0.5)
 
 
@@ -121,14 +117,14 @@ def test_the_second_pass_of_a_step_has_a_larger_loss(settings, monkeypatch, dist
 
     def forward(self, **batch):
         found = real(self, **batch)
-        losses.append(found["loss"].item())
+        losses.append(found.item())
         return found
 
     monkeypatch.setattr(Learner, "forward", forward)
     settings = replace(settings, adversarial=distance, num_train_epochs=2)
     network = make_network(settings, settings.scheme(("ADR",)), seed=1)
     examples = make_examples(network, SENTENCES, settings)
-    epochs = fit(network, examples, SENTENCES, settings, seed=1)
+    epochs = fit(network, examples, SENTENCES, settings, seed=1).epochs
     if not distance:
         assert len(losses) == 4  # one for each step
         return

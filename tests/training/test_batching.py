@@ -9,10 +9,10 @@ from discotag.model.config import ModelConfig
 from discotag.model.tokenizer import WordTokenizer
 from discotag.training.batching import (
     SIMILAR,
+    Batches,
     Examples,
-    Lesson,
-    Loader,
     Packed,
+    Taught,
     fit_rows,
     plan,
     similar_rows,
@@ -77,9 +77,9 @@ def test_windows_share_rows_without_overlap(sizes):
 
 
 def test_shared_rows_have_the_same_words():
-    plain = Loader(_examples(23), 6, seed=1)
-    shared = Loader(_examples(23), 6, seed=1, share_rows=True)
-    for one, other in zip(plain, shared, strict=True):
+    plain = Batches(_examples(23), 6, seed=1)
+    shared = Batches(_examples(23), 6, seed=1, share_rows=True)
+    for one, other in zip(plain.epoch(0), shared.epoch(0), strict=True):
         assert "attention_mask" not in other
         assert len(other["input_ids"]) < len(one["input_ids"])
         assert torch.equal(one["mask"], other["mask"])
@@ -93,7 +93,7 @@ def test_shared_rows_have_the_same_words():
 
 
 def test_long_sentences_come_first_in_a_batch():
-    for batch in Loader(_examples(23), 6, seed=1):
+    for batch in Batches(_examples(23), 6, seed=1).epoch(0):
         sizes = batch["attention_mask"].sum(1).tolist()
         assert len(set(sizes)) > 1
         assert sizes == sorted(sizes, reverse=True)
@@ -103,8 +103,8 @@ def test_long_sentences_come_first_in_a_batch():
 
 def test_processes_share_each_batch():
     examples = _examples(23)
-    whole = list(Loader(examples, 6, seed=1))
-    halves = [list(Loader(examples, 6, seed=1, rank=rank, world=2)) for rank in range(2)]
+    whole = list(Batches(examples, 6, seed=1).epoch(0))
+    halves = [list(Batches(examples, 6, seed=1, rank=rank, world=2).epoch(0)) for rank in range(2)]
     for together, *shares in zip(whole, *halves, strict=True):
         assert sum(len(share["mask"]) for share in shares) == len(together["mask"])
         assert {share["divisor"] for share in shares} == {len(together["mask"]) / 2}
@@ -113,18 +113,17 @@ def test_processes_share_each_batch():
 
 
 def test_an_epoch_begins_with_the_same_random_state_whenever_it_begins():
-    loader = Loader(_examples(4), 2, seed=1)
+    batches = Batches(_examples(4), 2, seed=1)
     drawn = []
     for epoch in (0, 1, 0):
-        loader.set_epoch(epoch)
-        next(iter(loader))
+        next(batches.epoch(epoch))
         drawn.append(torch.rand(1).item())
     assert drawn[0] == drawn[2] != drawn[1]
 
 
 def test_batches_have_the_gold_of_their_sentences():
     examples = _examples(9)
-    for batch in Loader(examples, 4, seed=1):
+    for batch in Batches(examples, 4, seed=1).epoch(0):
         lengths = batch["mask"].sum(1)
         words = batch["gold_word"]
         assert torch.equal(torch.bincount(batch["gold_row"]), lengths)
@@ -133,11 +132,11 @@ def test_batches_have_the_gold_of_their_sentences():
 
 
 def test_only_taught_batches_have_teachers():
-    teacher = [Lesson(np.full((n + 1, 3), 1 / 3, np.float16), {}) for n in range(2)]
-    (batch,) = Loader(_examples(2, teacher), 2, seed=1)
+    teacher = [Taught(np.full((n + 1, 3), 1 / 3, np.float16), {}) for n in range(2)]
+    (batch,) = Batches(_examples(2, teacher), 2, seed=1).epoch(0)
     assert batch["teacher"].shape == (2, 2, 3)
     assert sorted(batch["labelled"].tolist()) == [False, True]
-    (plain,) = Loader(_examples(2), 2, seed=1)
+    (plain,) = Batches(_examples(2), 2, seed=1).epoch(0)
     assert "teacher" not in plain
 
 

@@ -1,11 +1,11 @@
 import pytest
 
-from discotag.training.epochs import FIGURES, Epoch, best_of
+from discotag.training.epochs import Epoch, best_of
 
 
 def epoch(number, f1, discontinuous, gold=400):
     parts = {"all": f1, "discontinuous_sentences": 0.0, "discontinuous": discontinuous}
-    figures = {part: dict.fromkeys(FIGURES, value) for part, value in parts.items()}
+    figures = {part: {"f1": value} for part, value in parts.items()}
     figures["all"]["gold"], figures["discontinuous"]["gold"] = gold, gold // 10
     return Epoch(number, number, 1.0, figures)
 
@@ -16,7 +16,7 @@ def test_the_best_epoch_finds_discontinuous_mentions():
     assert best_of([epoch(1, 0.70, 0.2), epoch(2, 0.70, 0.2)], 0).number == 2
 
 
-def test_the_standard_error_of_the_merit():
+def test_the_standard_error_of_the_combined_f1():
     # The square root of 0.8 * 0.2 / 400 + 0.1 ** 2 * 0.5 * 0.5 / 40.
     assert epoch(1, 0.8, 0.5).standard_error == pytest.approx(0.0215, abs=1e-4)
     assert epoch(1, 0.8, 0.5, gold=40000).standard_error == pytest.approx(0.00215, abs=1e-5)

@@ -13,8 +13,7 @@ from discotag.described import described
 from discotag.model.config import ModelConfig
 from discotag.model.network import Network
 from discotag.training import batching, losses
-from discotag.training.batching import Lesson, Loader
-from discotag.training.epochs import best_of
+from discotag.training.batching import Batches, Taught
 from discotag.training.examples import make_examples
 from discotag.training.initial_network import make_network
 from discotag.training.losses import (
@@ -100,15 +99,15 @@ def test_a_new_term_is_trained_and_leaves_no_trace_in_the_model(encoder, presenc
     network = make_network(settings, settings.scheme(("ADR",)), 1)
     names = {*network.state_dict()}
     examples = make_examples(network, SENTENCES, settings)
-    assert best_of(fit(network, examples, SENTENCES, settings, seed=1), 0).f1 == 1.0
+    assert fit(network, examples, SENTENCES, settings, seed=1).best.f1 == 1.0
     ((term, before),) = presence
     assert not torch.equal(term.head.weight, before)
-    (batch,) = Loader(examples, len(SENTENCES), seed=1)
+    (batch,) = Batches(examples, len(SENTENCES), seed=1).epoch(0)
     learner = Learner(network.eval(), [term])
     with torch.no_grad():
-        after = learner(**batch)["loss"].item()
+        after = learner(**batch).item()
         term.head.weight.copy_(before)
-        assert after < 0.8 * learner(**batch)["loss"].item()  # the head has learned
+        assert after < 0.8 * learner(**batch).item()  # the head has learned
     assert {*network.state_dict()} == names
 
 
@@ -138,20 +137,6 @@ def test_a_term_with_weights_goes_on_from_a_checkpoint(encoder, presence, tmp_pa
     assert torch.equal(whole, again)
 
 
-def test_a_learner_lists_its_parameters_and_sets_the_mode_of_all_modules(encoder):
-    network = Network.from_encoder(encoder, ModelConfig(Scheme(("ADR",))))
-    learner = Learner(network, [Presence(32, 1.0)])
-    listed = list(learner.parameters())
-    assert [id(each) for each in listed] == [id(each) for _, each in learner.named_parameters()]
-    assert len(listed) == len(list(network.parameters())) + 2
-    for mode in (True, False, True):
-        learner.train(mode)
-        assert {each.training for each in learner.modules()} == {mode}
-    network.eval()  # as an evaluation does
-    learner.train()
-    assert all(each.training for each in learner.modules())
-
-
 def test_cross_entropy_with_teachers_is_that_of_distributions_over_sequences(encoder):
     """Against a sum over all well-formed sequences."""
     scheme = Scheme(("ADR",))
@@ -160,13 +145,13 @@ def test_cross_entropy_with_teachers_is_that_of_distributions_over_sequences(enc
     teacher_scores = torch.randn(1, 4, len(scheme.tags))
     marginals = network.layer.marginals(teacher_scores)
     words = sentence("pain in my arms")
-    teacher = [Lesson(marginals[0].numpy().astype(np.float16), {})]
+    teacher = [Taught(marginals[0].numpy().astype(np.float16), {})]
     settings = Settings()
     examples = make_examples(network, [], settings, unlabelled=[words], teacher=teacher)
-    (batch,) = Loader(examples, 1, seed=1)
+    (batch,) = Batches(examples, 1, seed=1).epoch(0)
     with torch.no_grad():
         learner = Learner(network, make_terms(settings, network, taught=True))
-        found = learner(**batch)["loss"].item()
+        found = learner(**batch).item()
         arrays = ("input_ids", "attention_mask", "windows", "positions", "mask")
         scores = network(**{name: batch[name] for name in arrays})
 
@@ -185,7 +170,7 @@ def test_gold_and_teachers_are_mixed_by_weight(encoder, weight):
     network = Network.from_encoder(encoder, ModelConfig(scheme)).eval()
     torch.manual_seed(3)
     marginals = network.layer.marginals(torch.randn(1, 4, len(scheme.tags)))
-    teacher = Lesson(marginals[0].numpy().astype(np.float16), {})
+    teacher = Taught(marginals[0].numpy().astype(np.float16), {})
     gold = Sentence(("pain", "in", "my", "arms"), (Mention("ADR", ((0, 1), (3, 4))),))
     settings = Settings(teacher_weight=weight)
 
@@ -193,10 +178,10 @@ def test_gold_and_teachers_are_mixed_by_weight(encoder, weight):
         examples = make_examples(
             network, labelled, settings, unlabelled=unlabelled, teacher=teacher
         )
-        (batch,) = Loader(examples, 1, seed=1)
+        (batch,) = Batches(examples, 1, seed=1).epoch(0)
         with torch.no_grad():
             learner = Learner(network, make_terms(settings, network, taught=teacher is not None))
-            return learner(**batch)["loss"].item()
+            return learner(**batch).item()
 
     of_gold, of_teacher = loss([gold], [], None), loss([], [gold], [teacher])
     assert abs(of_gold - of_teacher) > 0.1
@@ -271,9 +256,9 @@ def test_the_loss_of_the_mention_scorer_is_the_sum_over_candidates(encoder):
     with torch.no_grad():
         network.linear.bias.zero_()[0] = 100.0  # no tag but O, with or without noise
     examples = make_examples(network, SENTENCES, settings)
-    (batch,) = Loader(examples, len(SENTENCES), seed=1)
+    (batch,) = Batches(examples, len(SENTENCES), seed=1).epoch(0)
     with torch.no_grad():
-        loss = Learner(network, [MentionTerm()])(**batch)["loss"].item()
+        loss = Learner(network, [MentionTerm()])(**batch).item()
     gold = sum(len(each.mentions) for each in SENTENCES)
     assert loss == pytest.approx(gold * np.log(2) / len(SENTENCES), rel=1e-5)
 
@@ -284,10 +269,10 @@ def test_sentences_with_discontinuous_mentions_weigh_more(encoder):
 
     def loss(one, weight):
         examples = make_examples(network, [one], settings)
-        (batch,) = Loader(examples, 1, seed=1)
+        (batch,) = Batches(examples, 1, seed=1).epoch(0)
         with torch.no_grad():
             term = GoldTerm(settings.objective, discontinuous_weight=weight)
-            return Learner(network, [term])(**batch)["loss"].item()
+            return Learner(network, [term])(**batch).item()
 
     for each in SENTENCES:
         factor = 5 if any(mention.discontinuous for mention in each.mentions) else 1
@@ -303,8 +288,8 @@ def test_every_parameter_has_a_gradient_even_without_a_mention_or_a_candidate(en
         network.linear.bias[0] = 1000.0  # all words are outside of mentions, whatever the noise
     examples = make_examples(network, [sentence("the sleep was in my arms")], settings)
     learner = Learner(network, make_terms(settings, network, taught=False))
-    (batch,) = Loader(examples, 1, seed=1)
-    learner(**batch)["loss"].backward()
+    (batch,) = Batches(examples, 1, seed=1).epoch(0)
+    learner(**batch).backward()
     assert all(each.grad is not None for each in learner.parameters())
 
 
@@ -313,7 +298,7 @@ def test_windows_that_are_encoded_apart_have_the_same_loss(encoder, monkeypatch)
     network = make_network(settings, settings.scheme(("ADR",)), 1)
     long = sentence("my arms and shoulders hurt " * 5, [(1, 2), (4, 5)])  # has several windows
     examples = make_examples(network, [*SENTENCES, long], settings)
-    batch = next(iter(Loader(examples, len(examples), seed=1)))
+    batch = next(Batches(examples, len(examples), seed=1).epoch(0))
     assert [*batch["attention_mask"].sum(1)] != [16] * len(batch["attention_mask"])
     learner = Learner(network, make_terms(settings, network, taught=False))
     found, widths = {}, []
@@ -328,17 +313,17 @@ def test_windows_that_are_encoded_apart_have_the_same_loss(encoder, monkeypatch)
         monkeypatch.setattr(batching, "SIMILAR", similar)
         widths.clear()
         learner.zero_grad()
-        loss = learner(**batch)["loss"]
+        loss = learner(**batch)
         loss.backward()
         assert len(widths) == 1 if similar == 0 else len(set(widths)) > 1
         found[similar] = [loss, *(each.grad for each in learner.parameters())]
     for similar in (0.6, 1.0):
         torch.testing.assert_close(found[similar], found[0.0], rtol=1e-4, atol=1e-5)
-    shared = next(iter(Loader(examples, len(examples), seed=1, share_rows=True)))
+    shared = next(Batches(examples, len(examples), seed=1, share_rows=True).epoch(0))
     assert len(shared["input_ids"]) < len(batch["input_ids"])
     widths.clear()
     learner.zero_grad()
-    loss = learner(**shared)["loss"]
+    loss = learner(**shared)
     loss.backward()
     assert not widths
     together = [loss, *(each.grad for each in learner.parameters())]
@@ -368,12 +353,12 @@ def test_a_term_can_score_again(encoder):
     term = kind.from_settings(settings, network, taught=False)
     assert kind.from_settings(DropSettings(encoder=str(encoder)), network, taught=False) is None
     learner = Learner(network, [term])
-    (batch,) = Loader(make_examples(network, SENTENCES[:4], settings), 1000, seed=1)
-    loss = learner.train()(**batch)["loss"]
+    (batch,) = Batches(make_examples(network, SENTENCES[:4], settings), 1000, seed=1).epoch(0)
+    loss = learner.train()(**batch)
     assert loss > 0.01
     loss.backward()
     assert network.linear.weight.grad.abs().max() > 0
-    assert learner.eval()(**batch)["loss"].item() == pytest.approx(0, abs=1e-5)  # without dropout
+    assert learner.eval()(**batch).item() == pytest.approx(0, abs=1e-5)  # without dropout
 
 
 def test_the_documented_divergence_is_that_of_all_tag_sequences():

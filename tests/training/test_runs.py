@@ -2,20 +2,22 @@ import json
 import signal
 import subprocess
 import sys
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 import torch
 
 from discotag import load
+from discotag.corpora import read
 from discotag.errors import DiscotagError
-from discotag.evaluation import score
+from discotag.evaluation import Report, align, score
 from discotag.prediction.tagger import Tagger
-from discotag.training import run_folder, runs, trainer
-from discotag.training.checkpoints import COMPLETE, last_complete, remove_incomplete
+from discotag.training import development, run_folder, runs, whole_files
+from discotag.training.checkpoints import last_checkpoint
 from discotag.training.data import read_sentences
+from discotag.training.development import to_dict
 from discotag.training.initial_network import make_network
+from discotag.training.progress import ignore
 from discotag.training.run_folder import RunError, claim
 from discotag.training.runs import run
 from discotag.training.settings import Settings, make_settings
@@ -41,16 +43,17 @@ def listener(now):
 
 KILL_IN_CALL = """
 import os, signal
-from discotag.training import checkpoints
-listener, real, calls = print, checkpoints.{0}, []
-def killing(*arguments):
-    calls.append(None)
+from pathlib import Path
+listener, real, calls = print, Path.{0}, []
+def killing(path, *arguments):
+    if path.name.startswith("checkpoint-"):
+        calls.append(None)
     if len(calls) == {1}:
         os.kill(os.getpid(), signal.SIGKILL)
-    real(*arguments)
-checkpoints.{0} = killing
+    real(path, *arguments)
+Path.{0} = killing
 """
-"""Kills the process when a function is called for the n-th time."""
+"""Kills the process when it changes a checkpoint for the n-th time."""
 
 PROGRAM = """
 import json, sys
@@ -118,10 +121,7 @@ def test_a_run_leaves_what_it_promises(uninterrupted):
 
 
 def test_the_figures_are_those_of_the_model_with_its_bias(place, tmp_path, monkeypatch):
-    def reckless(network, dev, *, bf16):
-        return replace(network.config, bias=20.0)
-
-    monkeypatch.setattr(trainer, "calibrated", reckless)
+    monkeypatch.setattr(development, "BIASES", (20.0,))
     data, settings = place / "train.jsonl", _settings(place, num_train_epochs=2, mention_scorer=8)
     run(Sources(data, data), settings, tmp_path)
     found = json.loads((tmp_path / "figures.json").read_text())["dev"]["all"]
@@ -130,14 +130,33 @@ def test_the_figures_are_those_of_the_model_with_its_bias(place, tmp_path, monke
     assert found["predicted"] == expected.all.micro.predicted > found["gold"]
 
 
+def test_the_report_is_that_of_the_model(place, tmp_path):
+    reports = []
+    data, settings = place / "train.jsonl", _settings(place, num_train_epochs=20)
+    figures = run(Sources(data, data), settings, tmp_path / "run", write_report=reports.append)
+    (report,) = reports
+    assert (report.gold, report.predicted) == (str(data), str(tmp_path / "run" / "model"))
+    gold = list(read(data))
+    wanted = Report(report.gold, report.predicted)
+    for pair in align(gold, load(tmp_path / "run" / "model").predict(gold)):
+        wanted.add(pair)
+    assert report.tallies == wanted.tallies
+    assert report.wrong == wanted.wrong
+    assert [each[1] for each in report.scored] == [each[1] for each in wanted.scored]
+    assert [each[0] for each in report.scored] == pytest.approx(
+        [each[0] for each in wanted.scored], abs=1e-3
+    )
+    assert to_dict(report.scores) == figures["dev"]
+
+
 @pytest.mark.parametrize(
     ("moment", "checkpoint"),
     [
         (KILL_IN_STEP.format(2), None),  # before there is a checkpoint
-        (KILL_IN_STEP.format(50), "checkpoint-48"),  # within an epoch
-        # With a checkpoint that is half written, and with two that are whole.
-        (KILL_IN_CALL.format("complete", 3), "checkpoint-6"),
-        (KILL_IN_CALL.format("remove_older", 4), "checkpoint-12"),
+        (KILL_IN_STEP.format(50), 48),  # within an epoch
+        # With a checkpoint that has another name until it is written, and with two.
+        (KILL_IN_CALL.format("replace", 3), 6),
+        (KILL_IN_CALL.format("unlink", 3), 12),
     ],
 )
 def test_killed_at_a_moment_it_goes_on_to_the_same_weights(
@@ -147,8 +166,8 @@ def test_killed_at_a_moment_it_goes_on_to_the_same_weights(
     process = _start(place, out, settings, moment + PROGRAM)
     _, errors = process.communicate()
     assert process.returncode == -signal.SIGKILL, errors
-    last = last_complete(out / "checkpoints" / "seed-1")
-    assert (last and last.name) == checkpoint
+    last = last_checkpoint(out / "checkpoints" / "seed-1")
+    assert (last and last.name) == (checkpoint and f"checkpoint-{checkpoint}.safetensors")
     figures = run(Sources(place / "train.jsonl", place / "train.jsonl"), settings, out)
     assert _weights(out) == _weights(uninterrupted)
     before = json.loads((uninterrupted / "figures.json").read_text())
@@ -156,17 +175,12 @@ def test_killed_at_a_moment_it_goes_on_to_the_same_weights(
 
 
 def test_an_incomplete_checkpoint_does_not_count(tmp_path):
-    whole, torn, cut = (tmp_path / f"checkpoint-{n}" for n in (2, 4, 10))
-    for folder in (whole, torn, cut):
-        folder.mkdir()
-        (folder / "weights").write_text("12345")
-    for folder in (whole, cut):
-        (folder / COMPLETE).write_text('{"weights": 5}')
-    (cut / "weights").write_text("123")
-    assert last_complete(tmp_path) == whole
-    (tmp_path / "best-2.safetensors.part").write_text("")
-    remove_incomplete(tmp_path)
-    assert list(tmp_path.iterdir()) == [whole]
+    for name in ("checkpoint-8.safetensors", "checkpoint-10.safetensors.part"):
+        (tmp_path / name).touch()
+    whole = tmp_path / "checkpoint-10.safetensors"
+    whole.touch()
+    assert last_checkpoint(tmp_path) == whole
+    assert {*tmp_path.iterdir()} == {whole, tmp_path / "checkpoint-8.safetensors"}
 
 
 def test_a_finished_run_and_other_settings_and_data_get_one_line(place, uninterrupted, tmp_path):
@@ -218,7 +232,6 @@ def test_a_disk_that_is_full_later_ends_in_one_line(place, tmp_path, monkeypatch
     from safetensors import SafetensorError
 
     from discotag.model.network import Network
-    from discotag.training.trainer import Trainer
 
     def full(*_, **__):
         raise SafetensorError("No space left on device")
@@ -226,7 +239,7 @@ def test_a_disk_that_is_full_later_ends_in_one_line(place, tmp_path, monkeypatch
     if when == "model":
         monkeypatch.setattr(Network, "save_pretrained", full)
     else:
-        monkeypatch.setattr(Trainer, "_save_checkpoint", full)
+        monkeypatch.setattr(whole_files, "save_file", full)
     sources = Sources(place / "train.jsonl", place / "train.jsonl")
     with pytest.raises(
         DiscotagError, match=r"disk may be full \(No space left .*; the same command continues"
@@ -388,7 +401,7 @@ def test_several_seeds_keep_the_best(place, tmp_path):
             left[:] = sorted(path.name for path in folder.iterdir())
 
     figures = run(sources, settings, tmp_path / "run", look)
-    assert left == ["model", "result.json"]  # as the second seed begins
+    assert left == ["found.json", "model", "result.json"]  # as the second seed begins
     dev = [each["dev"]["all"]["f1"] for each in figures["seeds"]]
     assert [each["seed"] for each in figures["seeds"]] == [1, 2]
     assert figures["dev"]["all"]["f1"] == max(dev)
@@ -396,18 +409,29 @@ def test_several_seeds_keep_the_best(place, tmp_path):
     assert figures["test"] == figures["dev"]
 
 
-def test_killed_at_the_very_end_it_trains_nothing_again(place, tmp_path, monkeypatch):
+@pytest.mark.parametrize("last", ["write_model", "plot_curves"])
+def test_killed_at_the_very_end_it_trains_nothing_again(place, tmp_path, monkeypatch, last):
+    """Before and after the model is moved to its place."""
     settings = _settings(place, num_train_epochs=2)
     sources = Sources(place / "train.jsonl", place / "train.jsonl")
+    out, reports = tmp_path / "run", []
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
     with monkeypatch.context() as patch:
-        patch.setattr(runs, "_finish", lambda *_: {})
-        run(sources, settings, tmp_path / "run")
-    weights = tmp_path / "run" / "checkpoints" / "seed-1" / "model" / "model.safetensors"
+        if last == "plot_curves":
+            patch.setattr(runs, "plot_curves", stop)
+        with pytest.raises(KeyboardInterrupt):
+            run(sources, settings, out, write_report=stop if last == "write_model" else ignore)
+    (weights,) = out.rglob("model.safetensors")
     before = weights.read_bytes()
     monkeypatch.setattr(runs, "_train_seed", None)
-    figures = run(sources, settings, tmp_path / "run")
+    figures = run(sources, settings, out, write_report=reports.append)
     assert figures["best_seed"] == 1
-    assert _weights(tmp_path / "run") == before
+    assert _weights(out) == before
+    (report,) = reports
+    assert report.scores.all.micro.f1 == figures["dev"]["all"]["f1"]
 
 
 def test_a_run_folder_has_one_writer(tmp_path):

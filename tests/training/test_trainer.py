@@ -1,28 +1,23 @@
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
 
 from discotag import Mention, Scheme, Sentence, load
 from discotag.errors import DiscotagError, InputError
-from discotag.evaluation import SLICES
+from discotag.evaluation import SLICES, score
 from discotag.export import export
 from discotag.model.network import Network
 from discotag.model.objectives import Objective
 from discotag.prediction.regions import Options
 from discotag.prediction.tagger import Tagger
 from discotag.training import trainer
-from discotag.training.calibration import best_bias, least_score
-from discotag.training.callbacks import DivergedError
-from discotag.training.epochs import FIGURES, best_of
-from discotag.training.evaluation import evaluate, predict
+from discotag.training.development import best_bias, calibrate, find, least_score, make_tagger, tag
 from discotag.training.examples import make_examples
 from discotag.training.initial_network import make_network
 from discotag.training.losses import Learner
 from discotag.training.settings import Settings
 from discotag.training.teachers import teach
-from discotag.training.trainer import fit, make_trainer
+from discotag.training.trainer import DivergedError, Trainer, fit
 from learnable import CROSSED, SENTENCES, learnable_encoder, sentence
 
 FAST = {"num_train_epochs": 20, "learning_rate": 5e-3, "batch_size": 2, "dropout": 0.0}
@@ -42,13 +37,13 @@ def test_every_objective_learns_by_heart(encoder, objective):
     settings = Settings(encoder=str(encoder), objective=objective, **FAST)
     network = _network(settings)
     dev = [*SENTENCES, CROSSED]
-    epochs = fit(network, make_examples(network, SENTENCES, settings), dev[:-1], settings, seed=1)
-    assert len(epochs) == 20
-    assert best_of(epochs, settings.epoch_tolerance).f1 == 1.0
-    assert [epoch.step for epoch in epochs] == list(range(3, 61, 3))
-    assert predict(network, SENTENCES) == [frozenset(each.mentions) for each in SENTENCES]
+    trained = fit(network, make_examples(network, SENTENCES, settings), dev, settings, seed=1)
+    assert len(trained.epochs) == 20
+    assert [epoch.step for epoch in trained.epochs] == list(range(3, 61, 3))
+    assert find(make_tagger(network), SENTENCES) == [each.mentions for each in SENTENCES]
     # What does not fit the scheme is still evaluated.
-    assert evaluate(network, dev).all.micro.gold == 10
+    assert trained.best.dev["all"]["gold"] == 10
+    assert trained.best.dev["all"]["correct"] == 8
 
 
 @pytest.mark.parametrize("interrupted", [False, True])
@@ -58,31 +53,26 @@ def test_the_weights_of_the_best_epoch_are_kept(
 ):
     weights, scores, stop = [], [0.6, 0.8, 0.785, 0.5], interrupted
 
-    def figures(network, *_, **__):
+    def figures(_):
         nonlocal stop
         if stop and len(weights) == 3:
             stop = False
             raise KeyboardInterrupt
         weights.append(network.linear.weight.detach().clone())
-        found = dict.fromkeys(FIGURES, 0) | {"f1": scores[len(weights) - 1], "gold": 400}
-        return dict.fromkeys(SLICES, found)
+        return {part: {"f1": scores[len(weights) - 1], "gold": 400} for part in SLICES}
 
-    monkeypatch.setattr(trainer, "evaluate", figures)
-    monkeypatch.setattr(trainer, "to_dict", lambda found: found)
+    monkeypatch.setattr(trainer, "to_dict", figures)
     given = FAST | {"num_train_epochs": 4, "epoch_tolerance": tolerance}
     settings = Settings(encoder=str(encoder), **given)
 
-    def train():
-        network = _network(settings)
-        examples = make_examples(network, SENTENCES, settings)
-        epochs = fit(network, examples, SENTENCES, settings, seed=1, folder=tmp_path)
-        return network, best_of(epochs, tolerance)
-
+    examples = make_examples(_network(settings), SENTENCES, settings)
     if interrupted:
+        network = _network(settings)
         with pytest.raises(KeyboardInterrupt):
-            train()
-    network, best = train()
-    assert best.number == kept
+            fit(network, examples, SENTENCES, settings, seed=1, folder=tmp_path)
+    network = _network(settings)
+    trained = fit(network, examples, SENTENCES, settings, seed=1, folder=tmp_path)
+    assert trained.best.number == kept
     assert [torch.equal(network.linear.weight, each) for each in weights] == [
         number == kept for number in range(1, 5)
     ]
@@ -153,6 +143,24 @@ def test_a_scorer_that_is_larger_than_the_files_is_not_built(encoder, tmp_path):
         Network.from_pretrained(tmp_path / "model")
 
 
+@pytest.mark.parametrize("scorer", [0, 8])
+def test_what_is_found_in_development_data_is_what_the_calibrated_tagger_finds(encoder, scorer):
+    settings = Settings(encoder=str(encoder), mention_scorer=scorer, **FAST | {"fold": 0})
+    network = _network(settings)
+    dev = [*SENTENCES, CROSSED, sentence("")]
+    trained = fit(network, make_examples(network, SENTENCES, settings), dev, settings, seed=1)
+    documents = Tagger.from_network(network)(dev)
+    for found, document in zip(trained.found, documents, strict=True):
+        wanted = {each: each.score for each in document.mentions}
+        assert {each: each.score for each in found} == pytest.approx(wanted, abs=1e-5)
+    scores = score(dev, trained.found)
+    assert scores.all.micro.f1 > 0.7
+    # A tagger with a calibration and a bias is tagged as one without them.
+    again = calibrate(tag(make_tagger(network), dev))
+    assert again.config == network.config
+    assert again.mentions == trained.found
+
+
 @pytest.mark.parametrize(
     ("bias", "message"),
     [("much", "a number"), (21, "from -20 to 20"), (float("nan"), "a number"), (True, "a number")],
@@ -182,11 +190,9 @@ def test_the_encoder_and_the_layers_on_it_have_their_own_rates(encoder):
     settings = Settings(encoder=str(encoder), **FAST | {"head_learning_rate": 0.25})
     network = _network(settings)
     examples = make_examples(network, SENTENCES, settings)
-    trainer = make_trainer(
-        network, examples, SENTENCES, settings, 1, folder=Path(), resumable=False
-    )
-    groups = trainer.create_optimizer().param_groups
-    rates = {id(each): group["lr"] for group in groups for each in group["params"]}
+    trainer = Trainer(network, examples, SENTENCES, settings, seed=1)
+    groups = trainer.optimizer.param_groups
+    rates = {id(each): group["peak"] for group in groups for each in group["params"]}
     for name, each in network.named_parameters():
         wanted = 5e-3 if name.startswith("encoder.") else 0.25
         assert rates.pop(id(each)) == wanted, name
@@ -200,35 +206,31 @@ def test_development_data_are_read_as_by_a_tagger(encoder, monkeypatch):
     network = _network(Settings(encoder=str(encoder), **FAST), seed=2).eval()
     torch.nn.init.normal_(network.linear.weight)
     sentences = [*SENTENCES, sentence("")]
-    found = predict(network, sentences)
-    assert found == [frozenset(each.mentions) for each in Tagger.from_network(network)(sentences)]
+    found = tag(make_tagger(network), sentences).mentions
+    assert [{*each} for each in found] == [
+        {*each.mentions} for each in Tagger.from_network(network)(sentences)
+    ]
     assert any(mention.discontinuous for each in found for mention in each)
     monkeypatch.setattr(decoding, "MAX_MENTIONS", 0)
     with pytest.warns(decoding.TooManyMentions):
-        fewer = predict(network, sentences)
+        fewer = tag(make_tagger(network), sentences).mentions
     assert not any(mention.discontinuous for each in fewer for mention in each)
 
 
-def test_all_parameters_decay_and_the_rate_is_a_cosine_with_warmup(encoder, monkeypatch):
-    from discotag.training import trainer
-
-    made = []
-    monkeypatch.setattr(trainer.TaggerTrainer, "fit", lambda self: made.append(self) or [])
+def test_all_parameters_decay_and_the_rate_is_a_cosine_with_warmup(encoder):
     settings = Settings(encoder=str(encoder), **FAST)
     network = _network(settings)
-    fit(network, make_examples(network, SENTENCES, settings), SENTENCES, settings, seed=1)
-    optimizer = made[0].create_optimizer()
-    decays = {group["weight_decay"] for group in optimizer.param_groups if group["params"]}
-    assert decays == {0.01}
-    scheduler = made[0].create_scheduler(60, optimizer)
-    rates = []
-    for _ in range(60):
-        rates.append(optimizer.param_groups[0]["lr"])
-        optimizer.step()
-        scheduler.step()
+    examples = make_examples(network, SENTENCES, settings)
+    trainer = Trainer(network, examples, SENTENCES, settings, seed=1)
+    assert {group["weight_decay"] for group in trainer.optimizer.param_groups} == {0.01}
     step = np.arange(60)
     cosine = 0.5 * (1 + np.cos(np.pi * (step - 6) / 54))
-    assert np.allclose(rates, 5e-3 * np.where(step < 6, step / 6, cosine))
+    rates = [trainer.rate(each) for each in range(60)]
+    assert np.allclose(rates, np.where(step < 6, step / 6, cosine))
+    trainer.step = 33
+    trainer.train_step(next(trainer.batches.epoch(0)))
+    found = [group["lr"] for group in trainer.optimizer.param_groups]
+    assert found == pytest.approx([5e-3 * rates[33], 1e-3 * rates[33]])
 
 
 def test_a_loss_that_is_no_number_ends_at_once_in_one_line(encoder):
@@ -244,18 +246,8 @@ def test_a_loss_that_is_no_number_ends_at_once_in_one_line(encoder):
 
 
 def test_where_looking_at_each_loss_is_dear_the_end_of_an_epoch_tells(encoder, monkeypatch):
-    """As on a GPU: the losses of steps are not looked at, only what is logged."""
-    from discotag.training import trainer
-
-    real = Learner.forward
-
-    def forward(self, **batch):
-        return {"loss": real(self, **batch)["loss"] * 0 + float("nan")}
-
-    monkeypatch.setattr(Learner, "forward", forward)
-    monkeypatch.setattr(
-        trainer.TaggerTrainer, "training_step", trainer.Trainer.training_step, raising=True
-    )
+    """As on a GPU: the losses of steps are not looked at, only their mean."""
+    monkeypatch.setattr(Trainer, "train_step", lambda *_: torch.tensor(float("nan")))
     settings = Settings(encoder=str(encoder), **FAST)
     network = _network(settings)
     examples = make_examples(network, SENTENCES, settings)
@@ -288,16 +280,16 @@ def test_a_student_learns_from_teachers_alone(encoder, tmp_path):
     fit(teacher, make_examples(teacher, SENTENCES, settings), SENTENCES, settings, seed=1)
     teacher.save_pretrained(tmp_path / "teacher")
     scheme = teacher.layer.scheme
-    lessons = teach([tmp_path / "teacher"] * 2, SENTENCES, scheme)
-    assert all(np.allclose(each.marginals.sum(1), 1, atol=1e-2) for each in lessons)
-    for each, lesson in zip(SENTENCES, lessons, strict=True):
-        assert {*each.mentions} <= lesson.chances.keys()
-        assert all(0 <= chance <= 1 for chance in lesson.chances.values())
+    taught = teach([tmp_path / "teacher"] * 2, SENTENCES, scheme)
+    assert all(np.allclose(each.marginals.sum(1), 1, atol=1e-2) for each in taught)
+    for each, told in zip(SENTENCES, taught, strict=True):
+        assert {*each.mentions} <= told.mentions.keys()
+        assert all(0 <= chance <= 1 for chance in told.mentions.values())
     student = _network(settings, seed=2)
     # One sentence has gold mentions; the others are known to the teacher alone.
     examples = make_examples(
-        student, SENTENCES[:1], settings, unlabelled=SENTENCES[1:], teacher=lessons
+        student, SENTENCES[:1], settings, unlabelled=SENTENCES[1:], teacher=taught
     )
-    assert best_of(fit(student, examples, SENTENCES, settings, seed=2), 0).f1 == 1.0
+    assert fit(student, examples, SENTENCES, settings, seed=2).best.f1 == 1.0
     with pytest.raises(DiscotagError, match="a teacher must have the scheme of the student"):
         teach([tmp_path / "teacher"], SENTENCES, Scheme(("ADR",), 3))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -11,14 +10,12 @@ from typing import Annotated, Any, Final
 import typer
 
 from discotag.cli.messages import Interrupted, set_silent, set_verbosity
-from discotag.cli.options import plain_console, plain_table
+from discotag.cli.options import Reporter, SkipBad, plain_console, plain_table
 from discotag.cli.setting_options import takes_options
 from discotag.cli.training_progress import shown_progress
-from discotag.corpora import read
 from discotag.corpora.parsing.files import created
 from discotag.errors import DiscotagError
-from discotag.evaluation import Report, align
-from discotag.mentions import Document
+from discotag.evaluation import Report
 from discotag.render.evaluation_page import evaluation_page
 from discotag.training.settings import PRESETS, TEACHERS, Settings, make_settings
 from discotag.training.sources import Sources
@@ -66,6 +63,7 @@ def train(
             rich_help_panel=TEACHERS,
         ),
     ] = None,
+    skip_bad: SkipBad = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
     **options: Any,
 ) -> None:
@@ -95,11 +93,24 @@ def train(
         raise DiscotagError(f"training needs {error.name}: pip install 'discotag[train]'") from None
 
     sources = Sources(train, dev, test, tuple(teachers or ()), tuple(unlabelled or ()))
+    reporter = Reporter(skip_bad)
+
+    def write_report(report: Report) -> None:
+        with created(out / REPORT) as stream:
+            stream.write(evaluation_page(report))
+
     if not is_first():
         set_silent()
     try:
         with shown_progress() as listener:
-            figures = run(sources, settings, out, listener)
+            figures = run(
+                sources,
+                settings,
+                out,
+                listener,
+                report_problem=reporter.report if skip_bad else None,
+                write_report=write_report,
+            )
     except EndedElsewhereError:
         set_silent()
         raise
@@ -112,30 +123,10 @@ def train(
         ) from None
     if not figures:  # under torchrun, only the first process has them
         return
-    _write_report(dev, out, settings)
     if as_json:
         print(json.dumps(figures, ensure_ascii=False))
     else:
         _show(figures, out, dev)
-
-
-def _write_report(dev: Path, out: Path, settings: Settings) -> None:
-    """Write a report on the development data."""
-    from discotag.prediction.loading import load
-
-    def gold() -> Iterator[Document]:
-        for document in read(dev, splitter=settings.splitter):
-            yield document.with_mentions(
-                [m for m in sentence.mentions if not settings.labels or m.label in settings.labels]
-                for sentence in document.sentences
-            )
-
-    model = out / "model"
-    report = Report(str(dev), str(model))
-    for pair in align(gold(), load(model).predict(gold(), candidates=False)):
-        report.add(pair)
-    with created(out / REPORT) as stream:
-        stream.write(evaluation_page(report))
 
 
 def _show(figures: dict[str, Any], out: Path, dev: Path) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
-from torch.utils.data import DataLoader, Dataset, Sampler
+from torch.utils.data import DataLoader, Dataset
 
 from discotag.inference.gold import Gold, GoldTable
 from discotag.mentions import Mention
@@ -32,16 +32,16 @@ ALIGNMENT: Final = 16
 """Arrays in a buffer begin at multiples of this number of bytes."""
 
 
-class Lesson(NamedTuple):
+class Taught(NamedTuple):
     """What teachers say about a sentence.
 
     Attributes:
         marginals: The probabilities of tags, (words, tags).
-        chances: The probabilities of the mentions that they consider.
+        mentions: The probabilities of the mentions that they consider.
     """
 
     marginals: Marginals
-    chances: Mapping[Mention, float]
+    mentions: Mapping[Mention, float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +60,7 @@ class Examples:
     golds: Sequence[Gold]
     labelled: npt.NDArray[np.bool_]
     mentions: Sequence[Sequence[Mention]]
-    teacher: Sequence[Lesson] | None = None
+    teacher: Sequence[Taught] | None = None
 
     def __len__(self) -> int:
         return len(self.encoded)
@@ -80,22 +80,6 @@ def plan(sentences: int, batch_size: int, seed: int, epoch: int) -> list[Indices
     """
     order = np.random.default_rng([seed, epoch]).permutation(sentences)
     return np.array_split(order, -(-sentences // batch_size))
-
-
-class Order(Sampler[Indices]):
-    """The batches of the current epoch."""
-
-    def __init__(self, sentences: int, batch_size: int, seed: int) -> None:
-        self.sentences = sentences
-        self.batch_size = batch_size
-        self.seed = seed
-        self.epoch = 0
-
-    def __len__(self) -> int:
-        return -(-self.sentences // self.batch_size)
-
-    def __iter__(self) -> Iterator[Indices]:
-        return iter(plan(self.sentences, self.batch_size, self.seed, self.epoch))
 
 
 class Packed(dict[str, Any]):
@@ -142,72 +126,7 @@ class Packed(dict[str, Any]):
 
 
 class Batches(Dataset[Packed]):
-    """Batches by the numbers of their sentences; with several processes, each takes its share.
-
-    Args:
-        examples: The sentences.
-        rank: The number of this process.
-        world: The number of processes.
-        pin: Whether batches are in page-locked memory, for a GPU.
-        share_rows: Whether several windows share a row; the network must support it.
-    """
-
-    def __init__(
-        self,
-        examples: Examples,
-        rank: int,
-        world: int,
-        *,
-        pin: bool = False,
-        share_rows: bool = False,
-    ) -> None:
-        self.examples = examples
-        self.golds = GoldTable(examples.golds)
-        self.rank = rank
-        self.world = world
-        self.pin = pin
-        self.share_rows = share_rows
-
-    def __len__(self) -> int:
-        return len(self.examples)
-
-    def __getitem__(self, numbers: Indices) -> Packed:
-        """Return the arguments of `Learner.forward`; long sentences come first."""
-        examples = self.examples
-        mine = numbers[self.rank :: self.world]
-        mine = mine[np.argsort(-examples.encoded.widths[mine], kind="stable")]
-        batch = examples.encoded.batch(mine)
-        if self.share_rows:
-            arrays = in_shared_rows(batch, examples.encoded.pad_id)
-        else:
-            arrays = batch.arguments()
-        row, gold, group_row = self.golds.batch(mine)
-        entries = {"row": row, **gold._asdict(), "group_row": group_row}
-        arrays |= {f"gold_{name}": each for name, each in entries.items()}
-        others: dict[str, Any] = {"mentions": [examples.mentions[number] for number in mine]}
-        if examples.teacher is not None:
-            taught = [examples.teacher[number] for number in mine]
-            marginals = [each.marginals for each in taught]
-            arrays["teacher"] = _padded(marginals, arrays["mask"].shape[1])
-            arrays["labelled"] = examples.labelled[mine]
-            others["chances"] = [each.chances for each in taught]
-            others["labelled_rows"] = arrays["labelled"].tolist()
-        # The gradients of processes are averaged, so a sum over sentences is divided like this.
-        return Packed(arrays, pin=self.pin, divisor=len(numbers) / self.world, **others)
-
-
-def _padded(tables: Sequence[Marginals], words: int) -> Marginals:
-    padded = np.zeros((len(tables), words, tables[0].shape[1]), dtype=np.float16)
-    for row, each in zip(padded, tables, strict=True):
-        row[: len(each)] = each
-    return padded
-
-
-class Loader(DataLoader[Packed]):
-    """Gives the batches of an epoch, always the same for the same seed and epoch.
-
-    Each epoch also begins with a random state of its own, so that an epoch which is repeated after
-    an interruption has the same dropout.
+    """The batches of each epoch; with several processes, each takes its share.
 
     Args:
         examples: The sentences.
@@ -230,20 +149,60 @@ class Loader(DataLoader[Packed]):
         pin: bool = False,
         share_rows: bool = False,
     ) -> None:
-        self.order = Order(len(examples), batch_size, seed)
+        self.examples = examples
+        self.batch_size = batch_size
+        self.seed = seed
+        self.golds = GoldTable(examples.golds)
         self.rank = rank
-        batches = Batches(examples, rank, world, pin=pin, share_rows=share_rows)
-        super().__init__(batches, batch_size=None, sampler=self.order, collate_fn=_as_it_is)
+        self.world = world
+        self.pin = pin
+        self.share_rows = share_rows
 
-    def set_epoch(self, epoch: int) -> None:
-        """Choose the epoch whose batches come next."""
-        self.order.epoch = epoch
+    def __len__(self) -> int:
+        """Return the number of batches of an epoch."""
+        return -(-len(self.examples) // self.batch_size)
 
-    def __iter__(self) -> Any:
-        """Begin an epoch."""
-        entropy = [self.order.seed, self.order.epoch, self.rank]
+    def epoch(self, number: int) -> Iterator[Packed]:
+        """Return the batches of an epoch, always the same for the same seed and number.
+
+        Each epoch also begins with a random state of its own, so that an epoch which is repeated
+        after an interruption has the same dropout.
+        """
+        entropy = [self.seed, number, self.rank]
         torch.manual_seed(int(np.random.SeedSequence(entropy).generate_state(1)[0]))
-        return super().__iter__()
+        order: Any = plan(len(self.examples), self.batch_size, self.seed, number)
+        return iter(DataLoader(self, batch_size=None, sampler=order, collate_fn=_as_it_is))
+
+    def __getitem__(self, numbers: Indices) -> Packed:
+        """Return the arguments of `Learner.forward`; long sentences come first."""
+        examples = self.examples
+        mine = numbers[self.rank :: self.world]
+        mine = mine[np.argsort(-examples.encoded.widths[mine], kind="stable")]
+        batch = examples.encoded.batch(mine)
+        if self.share_rows:
+            arrays = in_shared_rows(batch, examples.encoded.pad_id)
+        else:
+            arrays = batch.arguments()
+        row, gold, group_row = self.golds.batch(mine)
+        entries = {"row": row, **gold._asdict(), "group_row": group_row}
+        arrays |= {f"gold_{name}": each for name, each in entries.items()}
+        others: dict[str, Any] = {"mentions": [examples.mentions[number] for number in mine]}
+        if examples.teacher is not None:
+            taught = [examples.teacher[number] for number in mine]
+            marginals = [each.marginals for each in taught]
+            arrays["teacher"] = _padded(marginals, arrays["mask"].shape[1])
+            arrays["labelled"] = examples.labelled[mine]
+            others["chances"] = [each.mentions for each in taught]
+            others["labelled_rows"] = arrays["labelled"].tolist()
+        # The gradients of processes are averaged, so a sum over sentences is divided like this.
+        return Packed(arrays, pin=self.pin, divisor=len(numbers) / self.world, **others)
+
+
+def _padded(tables: Sequence[Marginals], words: int) -> Marginals:
+    padded = np.zeros((len(tables), words, tables[0].shape[1]), dtype=np.float16)
+    for row, each in zip(padded, tables, strict=True):
+        row[: len(each)] = each
+    return padded
 
 
 def _as_it_is(batch: Any) -> Any:

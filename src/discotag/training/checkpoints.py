@@ -1,123 +1,84 @@
-"""Files and checkpoints that are complete or do not count, even if the process is killed."""
+"""Checkpoints: the state of a training after an epoch, in one file."""
 
 from __future__ import annotations
 
-import errno
 import json
-import os
-import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from safetensors import SafetensorError
-from safetensors.torch import save_file
+from safetensors import safe_open
 from torch import Tensor
+from torch.nn import Module
+from torch.optim import Optimizer
 
-from discotag.errors import one_line
+from discotag.training.epochs import Epoch
+from discotag.training.whole_files import PART, write_weights
 
-COMPLETE: Final = "complete.json"
-"""Written last into a checkpoint, with the size of each file; without it, it is incomplete."""
-
-STATE: Final = "trainer_state.json"
-PART: Final = ".part"
-"""The end of the name of a file that is being written."""
-
-PICKLED_ARGUMENTS: Final = "training_args.bin"
-"""Written by the trainer and never read: the settings of a run are in `settings.yaml`."""
+EPOCHS: Final = "epochs"
+LEARNER, OPTIMIZER, BEST = "learner", "optimizer", "best"
+"""The three parts of a checkpoint: the names of their tensors begin with these."""
 
 
-def write_text(text: str, path: Path) -> None:
-    """Write a text file, completely or not at all."""
-    part = path.with_name(f"{path.name}{PART}")
-    part.write_text(text, encoding="utf-8")
-    _flush(part)
-    part.replace(path)
+def save_checkpoint(
+    folder: Path,
+    epochs: Sequence[Epoch],
+    learner: Module,
+    optimizer: Optimizer,
+    best: Mapping[str, Tensor],
+) -> None:
+    """Write a checkpoint, and remove older ones.
+
+    Args:
+        folder: The folder of the checkpoints.
+        epochs: The results of the epochs that are done.
+        learner: What is trained.
+        optimizer: Its optimizer.
+        best: The weights of the epoch to keep.
+    """
+    tensors = {f"{LEARNER}/{name}": each for name, each in _different(learner).items()}
+    for number, state in optimizer.state_dict()["state"].items():
+        tensors |= {f"{OPTIMIZER}/{number}/{name}": each for name, each in state.items()}
+    tensors |= {f"{BEST}/{name}": each for name, each in best.items()}
+    path = folder / f"checkpoint-{epochs[-1].step}.safetensors"
+    write_weights(tensors, path, {EPOCHS: json.dumps([each.to_dict() for each in epochs])})
+    for other in folder.glob("checkpoint-*"):
+        if other != path:
+            other.unlink()
 
 
-def write_json(data: object, path: Path) -> None:
-    """Write plain data as JSON, completely or not at all."""
-    write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", path)
+def load_checkpoint(
+    path: Path, learner: Module, optimizer: Optimizer
+) -> tuple[list[Epoch], dict[str, Tensor]]:
+    """Set a learner and its optimizer to a checkpoint.
+
+    Returns:
+        The results of the epochs that are done, and the weights of the epoch to keep.
+    """
+    parts: dict[str, dict[str, Tensor]] = {LEARNER: {}, OPTIMIZER: {}, BEST: {}}
+    with safe_open(path, "pt") as file:
+        epochs = [Epoch(**each) for each in json.loads(file.metadata()[EPOCHS])]
+        for key in file.keys():  # noqa: SIM118 it cannot be iterated over
+            part, name = key.split("/", 1)
+            parts[part][name] = file.get_tensor(key)
+    learner.load_state_dict(parts[LEARNER], strict=False)  # without other names of tied weights
+    states: dict[int, dict[str, Tensor]] = {}
+    for key, tensor in parts[OPTIMIZER].items():
+        number, name = key.split("/")
+        states.setdefault(int(number), {})[name] = tensor
+    optimizer.load_state_dict(optimizer.state_dict() | {"state": states})
+    return epochs, parts[BEST]
 
 
-def write_weights(weights: Mapping[str, Tensor], path: Path) -> None:
-    """Write tensors as safetensors, completely or not at all."""
-    part = path.with_name(f"{path.name}{PART}")
-    with writing(path):
-        save_file(dict(weights), part)
-    _flush(part)
-    part.replace(path)
-
-
-@contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Turn what libraries raise when they cannot write weights into an `OSError`."""
-    try:
-        yield
-    except (RuntimeError, SafetensorError) as error:
-        message = f"weights cannot be written, the disk may be full ({one_line(error)})"
-        raise OSError(errno.EIO, message, str(path)) from error
-
-
-def complete(folder: Path) -> None:
-    """Mark a checkpoint as complete."""
-    (folder / PICKLED_ARGUMENTS).unlink(missing_ok=True)
-    sizes = {str(path.relative_to(folder)): path.stat().st_size for path in flushed(folder)}
-    write_json(sizes, folder / COMPLETE)
-
-
-def flushed(folder: Path) -> list[Path]:
-    """Make sure that all files of a folder are on the disk, and return them."""
-    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
-    for path in files:
-        _flush(path)
-    return files
-
-
-def is_complete(folder: Path) -> bool:
-    """Return whether all files of a checkpoint exist and have the size that they had."""
-    try:
-        sizes = json.loads((folder / COMPLETE).read_text(encoding="utf-8"))
-        return all((folder / name).stat().st_size == size for name, size in sizes.items())
-    except (OSError, ValueError):
-        return False
-
-
-def found_in(folder: Path) -> list[Path]:
-    """Return the checkpoints in a folder, oldest first."""
-    return sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.split("-")[1]))
-
-
-def last_complete(folder: Path) -> Path | None:
-    """Return the last complete checkpoint, or None."""
-    return next((path for path in reversed(found_in(folder)) if is_complete(path)), None)
-
-
-def remove_incomplete(folder: Path) -> None:
-    """Remove checkpoints and files that a killed process has not finished."""
-    for path in found_in(folder):
-        if not is_complete(path):
-            shutil.rmtree(path)
+def last_checkpoint(folder: Path) -> Path | None:
+    """Return the last checkpoint in a folder, or None; remove what a killed process has left."""
     for path in folder.glob(f"*{PART}"):
         path.unlink()
+    found = folder.glob("checkpoint-*")
+    return max(found, key=lambda path: int(path.stem.split("-")[1]), default=None)
 
 
-def remove_older(newest: Path) -> None:
-    """Remove all checkpoints except the newest."""
-    for path in found_in(newest.parent):
-        if path != newest:
-            (path / COMPLETE).unlink(missing_ok=True)  # from now on it does not count
-            shutil.rmtree(path)
-
-
-def history(checkpoint: Path) -> list[dict[str, Any]]:
-    """Return what the trainer has logged up to a checkpoint."""
-    state = json.loads((checkpoint / STATE).read_text(encoding="utf-8"))
-    return list(state["log_history"])
-
-
-def _flush(path: Path) -> None:
-    """Make sure that a file is on the disk, before a file that refers to it is written."""
-    with path.open("rb") as stream:
-        os.fsync(stream.fileno())
+def _different(learner: Module) -> dict[str, Tensor]:
+    """Return the state of a module, in which tied weights have one of their names."""
+    state = {each.data_ptr(): (name, each) for name, each in learner.state_dict().items()}
+    return {name: each.contiguous() for name, each in state.values()}

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from discotag.errors import InputError
 from discotag.lexicon import Lexicon
-from discotag.mentions import Mention, Sentence
+from discotag.mentions import Document, Mention, Sentence
 from discotag.scheme import Scheme
 from discotag.words import Splitter
+
+if TYPE_CHECKING:
+    from discotag.corpora import Problem
 
 MOST_WORDS: Final = 5000
 """Longer sentences are not trained on, because all their windows have to be in memory at once. With
@@ -47,13 +50,14 @@ class LeftOut:
         }
 
 
-def read_sentences(
+def read_documents(
     path: Path,
     labels: Sequence[str] = (),
     known: Sequence[str] = (),
     splitter: Splitter | None = None,
-) -> list[Sentence]:
-    """Read all sentences of a corpus.
+    report_problem: Callable[[Problem], None] | None = None,
+) -> list[Document]:
+    """Read all documents of a corpus, without their texts.
 
     A mention that is given twice is read once.
 
@@ -62,6 +66,7 @@ def read_sentences(
         labels: The labels whose mentions are kept; empty: all.
         known: The labels of the model to continue from; empty: any label is allowed.
         splitter: Splits text into sentences and words, if the corpus does not have words.
+        report_problem: Is called with each problem; by default, errors are raised.
 
     Raises:
         InputError: The corpus cannot be read, has no sentence, or has mentions of labels that
@@ -70,14 +75,18 @@ def read_sentences(
     from discotag import corpora  # needs packages that training on sentences does not
     from discotag.corpora.formats.registry import UnrecognisedError
 
+    report = report_problem or corpora.strict
     try:
-        documents = corpora.read(path, splitter=splitter)
+        documents = [
+            Document(tuple(_clean(each, labels) for each in document.sentences), id=document.id)
+            for document in corpora.read(path, splitter=splitter, report=report)
+        ]
     except UnrecognisedError:
         raise InputError(
             f"{path}: the format was not recognised; if it is one of {', '.join(corpora.FORMATS)}, "
             f"convert it: discotag corpus convert {quote(str(path))} corpus.jsonl --from FORMAT"
         ) from None
-    sentences = [_clean(each, labels) for document in documents for each in document.sentences]
+    sentences = sentences_of(documents)
     if not any(sentence.words for sentence in sentences):
         raise InputError(f"{path}: it contains no sentence")
     other = [label for label in find_labels(sentences) if known and label not in known]
@@ -87,7 +96,17 @@ def read_sentences(
             f"{path}: has mentions of {', '.join(other)}, but the model to continue from knows "
             f"only {', '.join(known)}; {wanted} leaves the others out"
         )
-    return sentences
+    return documents
+
+
+def read_sentences(path: Path, labels: Sequence[str] = ()) -> list[Sentence]:
+    """Read all sentences of a corpus, as `read_documents`."""
+    return sentences_of(read_documents(path, labels))
+
+
+def sentences_of(documents: Iterable[Document]) -> list[Sentence]:
+    """Return the sentences of documents."""
+    return [sentence for document in documents for sentence in document.sentences]
 
 
 def read_unlabelled(path: Path, splitter: Splitter | None = None) -> list[Sentence]:

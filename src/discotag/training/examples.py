@@ -10,7 +10,7 @@ from discotag.inference.gold import find_gold
 from discotag.lexicon import silver_slots
 from discotag.mentions import Sentence
 from discotag.model.network import Network
-from discotag.training.batching import Examples, Lesson
+from discotag.training.batching import Examples, Taught
 from discotag.training.data import read_lexicon
 from discotag.training.settings import Settings
 
@@ -21,7 +21,7 @@ def make_examples(
     settings: Settings,
     *,
     unlabelled: Sequence[Sentence] = (),
-    teacher: Sequence[Lesson] | None = None,
+    teacher: Sequence[Taught] | None = None,
 ) -> Examples:
     """Split sentences into subwords, and find their gold taggings under the objective.
 

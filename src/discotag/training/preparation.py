@@ -4,33 +4,38 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
+from discotag.counts import counted
 from discotag.errors import InputError
-from discotag.mentions import Sentence
+from discotag.mentions import Document, Sentence
 from discotag.model.config import ModelConfig
 from discotag.scheme import Scheme
 from discotag.scheme.tags import SLOT_NAMES
 from discotag.training.augment import augment
-from discotag.training.batching import Lesson
+from discotag.training.batching import Taught
 from discotag.training.data import (
     MOST_WORDS,
     LeftOut,
     balanced,
     find_labels,
     fitting,
+    read_documents,
     read_lexicon,
-    read_sentences,
     read_unlabelled,
+    sentences_of,
 )
 from discotag.training.folding import can_be_folded, fold
 from discotag.training.separating import count_coordinations, number_to_add, separate
 from discotag.training.settings import Settings
 from discotag.training.sources import Sources
 from discotag.training.teachers import teach
+
+if TYPE_CHECKING:
+    from discotag.corpora import Problem
 
 _logger = logging.getLogger(__name__)
 
@@ -66,19 +71,25 @@ class Data:
     """
 
     chosen: Chosen
-    dev: list[Sentence]
+    dev: list[Document]
     test: list[Sentence] | None
     unlabelled: list[Sentence] = field(default_factory=list)
-    teacher: list[Lesson] | None = None
+    teacher: list[Taught] | None = None
 
 
-def prepare(sources: Sources, settings: Settings, continued: ModelConfig | None = None) -> Data:
+def prepare(
+    sources: Sources,
+    settings: Settings,
+    continued: ModelConfig | None = None,
+    report_problem: Callable[[Problem], None] | None = None,
+) -> Data:
     """Read the corpora, and choose the sentences to train on.
 
     Args:
         sources: The files.
         settings: The settings.
         continued: The configuration of the model to continue from.
+        report_problem: Is called with each problem in a corpus; by default, errors are raised.
 
     Raises:
         InputError: A corpus cannot be read or has no mention to learn, or no sentence fits the
@@ -86,7 +97,11 @@ def prepare(sources: Sources, settings: Settings, continued: ModelConfig | None 
     """
     scheme = None if continued is None else continued.scheme
     known = () if scheme is None else scheme.labels
-    train = read_sentences(sources.train, settings.labels, known, settings.splitter)
+
+    def read(path: Path) -> list[Document]:
+        return read_documents(path, settings.labels, known, settings.splitter, report_problem)
+
+    train = sentences_of(read(sources.train))
     labels = find_labels(train)
     if not labels:
         _refuse_without_mentions(sources.train, settings.labels, "nothing can be learned from it")
@@ -96,24 +111,82 @@ def prepare(sources: Sources, settings: Settings, continued: ModelConfig | None 
         chosen = choose(train, settings, scheme)
     except InputError as error:
         raise InputError(f"{sources.train}: {error}") from None
-    dev = read_sentences(sources.dev, settings.labels, known, settings.splitter)
+    if notice := left_out_notice(train, chosen, can_change=scheme is None):
+        _logger.warning("%s: %s", sources.train, notice)
+    dev = read(sources.dev)
     learned = chosen.scheme.labels
-    if not set(learned).intersection(find_labels(dev)):
+    if not set(learned).intersection(find_labels(sentences_of(dev))):
         _refuse_without_mentions(sources.dev, learned, "no epoch can be chosen on it")
-    test = None
-    if sources.test is not None:
-        test = read_sentences(sources.test, settings.labels, known, settings.splitter)
+    test = None if sources.test is None else sentences_of(read(sources.test))
     return Data(chosen, dev, test)
 
 
 def _refuse_without_mentions(path: Path, wanted: Sequence[str], consequence: str) -> NoReturn:
     """Raise `InputError` that says which mentions a corpus lacks, and which labels it has."""
-    found = find_labels(read_sentences(path))
+    # Its problems were reported when it was read before.
+    found = find_labels(sentences_of(read_documents(path, report_problem=lambda _: None)))
     if found:
         lacks, advice = f"mention of {', '.join(wanted)}", f"its labels are {', '.join(found)}"
     else:
         lacks, advice = "mentions", "give a corpus with mentions"
     raise InputError(f"{path}: it has no {lacks}, so {consequence}; {advice}")
+
+
+def left_out_notice(sentences: Sequence[Sentence], chosen: Chosen, *, can_change: bool) -> str:
+    """Return which sentences with mentions are not trained on, and what would keep them.
+
+    Args:
+        sentences: The sentences of the training data.
+        chosen: Those that were chosen.
+        can_change: Whether the scheme and the labels could be others.
+
+    Returns:
+        A line, or nothing if no sentence with mentions is left out.
+
+    Example:
+        >>> words = "sore feet and toes".split()
+        >>> feet = Sentence(words, [Mention("ADR", [(0, 2)]), Mention("ADR", [(0, 1), (3, 4)])])
+        >>> scheme = Scheme(("ADR",), slots=0)
+        >>> chosen = Chosen(scheme, *fitting([feet], scheme), 0)
+        >>> print(left_out_notice([feet], chosen, can_change=True))
+        1 of 1 sentence with mentions is left out (too_many_slots 1); --slots 2 would keep 1 of them
+    """
+    lost = [each for each in chosen.left_out if each.sentence.mentions]
+    if not lost:
+        return ""
+    counts = Counter(reason for each in lost for reason in each.reasons)
+    listed = ", ".join(f"{name} {number}" for name, number in counts.most_common())
+    whole = counted(sum(bool(each.mentions) for each in sentences), "sentence", "sentences")
+    verb = "is" if len(lost) == 1 else "are"
+    notice = f"{len(lost)} of {whole} with mentions {verb} left out ({listed})"
+    remedies = _remedies(lost, chosen.scheme) if can_change else []
+    return "; ".join([notice, *(f"{how} would keep {number} of them" for how, number in remedies)])
+
+
+def _remedies(lost: Sequence[LeftOut], scheme: Scheme) -> Iterator[tuple[str, int]]:
+    """Yield other options of a training, and how many of the sentences each would keep."""
+    most = 0
+    for gap_mentions in sorted({scheme.gap_mentions, True}):
+        for slots in range(max(2, scheme.slots), len(SLOT_NAMES) + 1):
+            other = replace(scheme, slots=slots, gap_mentions=gap_mentions)
+            kept = sum(_fits(each.sentence, other) for each in lost)
+            if kept > most:
+                most = kept
+                options = [f"--slots {slots}"] if slots != scheme.slots else []
+                options += ["--gap-mentions"] if gap_mentions != scheme.gap_mentions else []
+                yield " ".join(options), kept
+    alone = sum(
+        all(_fits(each.sentence, scheme, label) for label in scheme.labels) for each in lost
+    )
+    if len(scheme.labels) > 1 and alone:
+        yield "a model for each label (--labels)", alone
+
+
+def _fits(sentence: Sentence, scheme: Scheme, label: str | None = None) -> bool:
+    """Return whether a scheme can represent the mentions of a sentence, or those of a label."""
+    mentions = [each for each in sentence.mentions if label in (None, each.label)]
+    length = len(sentence.words)
+    return 0 < length <= MOST_WORDS and not scheme.problems(length, mentions)
 
 
 def choose(

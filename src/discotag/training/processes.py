@@ -16,7 +16,7 @@ from uuid import uuid4
 
 import torch
 from torch import distributed
-from torch.distributed.distributed_c10d import PrefixStore, Store, _get_default_store
+from torch.distributed.distributed_c10d import PrefixStore, Store
 from torch.distributed.rendezvous import rendezvous
 
 from discotag.errors import DiscotagError, InputError, one_line
@@ -90,14 +90,10 @@ def joined() -> Iterator[None]:
     if on_gpu:
         torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")) % torch.cuda.device_count())
     try:
-        store, rank, world = next(rendezvous("env://", timeout=TIMEOUT))
-        name = _agree_on_name(store, rank, world)
+        shared, number, size = next(rendezvous("env://", timeout=TIMEOUT))
+        store = PrefixStore(_agree_on_name(shared, number, size), shared)
         distributed.init_process_group(
-            backend,
-            timeout=TIMEOUT,
-            store=PrefixStore(name, store),
-            rank=rank,
-            world_size=world,
+            backend, timeout=TIMEOUT, store=store, rank=number, world_size=size
         )
     except RuntimeError as error:
         raise LostProcessError(
@@ -107,7 +103,7 @@ def joined() -> Iterator[None]:
         _check_gpus()
         yield
     except Exception as error:
-        if not _is_first_to_end():
+        if not _is_first_to_end(store):
             raise EndedElsewhereError("another process of the training has failed") from None
         if _is_of_connection(error):
             raise LostProcessError(
@@ -118,11 +114,21 @@ def joined() -> Iterator[None]:
     distributed.destroy_process_group()
 
 
+def rank() -> int:
+    """Return the number of this process."""
+    return distributed.get_rank() if distributed.is_initialized() else 0
+
+
+def world() -> int:
+    """Return the number of processes."""
+    return distributed.get_world_size() if distributed.is_initialized() else 1
+
+
 def gather(value: T) -> list[T]:
     """Return the values of all processes, in their order; wait for all of them."""
     if not distributed.is_initialized():
         return [value]
-    found: list[Any] = [None] * distributed.get_world_size()
+    found: list[Any] = [None] * world()
     distributed.all_gather_object(found, value)
     return found
 
@@ -147,12 +153,9 @@ def divide(items: Sequence[T], work: Callable[[Sequence[T]], Sequence[U]]) -> li
         >>> divide(["pain", "no sleep"], lambda texts: [len(text) for text in texts])
         [4, 8]
     """
-    if not distributed.is_initialized():
-        return list(work(items))
-    world, rank = distributed.get_world_size(), distributed.get_rank()
     found: list[Any] = [None] * len(items)
-    for number, part in enumerate(gather(list(work(items[rank::world])))):
-        found[number::world] = part
+    for number, part in enumerate(gather(list(work(items[rank() :: world()])))):
+        found[number :: world()] = part
     return found
 
 
@@ -190,7 +193,7 @@ def check_same(values: dict[str, Any]) -> None:
             )
 
 
-def _agree_on_name(store: Store, rank: int, world: int) -> str:
+def _agree_on_name(store: Store, number: int, size: int) -> str:
     """Return a name for the group that no other group in the store has.
 
     After a restart, the store may still have what earlier processes wrote, such as their addresses:
@@ -198,12 +201,12 @@ def _agree_on_name(store: Store, rank: int, world: int) -> str:
     as the name until all have confirmed it; the others take only an answer to theirs.
     """
     mine = uuid4().hex
-    if rank:
-        store.set(f"discotag/hello/{rank}", mine)
+    if number:
+        store.set(f"discotag/hello/{number}", mine)
         name: str = store.get(f"discotag/welcome/{mine}").decode()
-        store.set(f"discotag/{name}/{rank}", "")
+        store.set(f"discotag/{name}/{number}", "")
         return name
-    missing = set(range(1, world))
+    missing = set(range(1, size))
     deadline = monotonic() + TIMEOUT.total_seconds()
     while missing:
         if monotonic() > deadline:
@@ -226,13 +229,13 @@ def _check_gpus() -> None:
         )
 
 
-def _is_first_to_end() -> bool:
+def _is_first_to_end(store: Store) -> bool:
     """Return whether no other process has ended with an error before."""
     if not is_first():
         sleep(FIRST_SAY)
     mine = os.environ["RANK"]
     try:
-        by: bytes = _get_default_store().compare_set(ENDED, "", mine)
+        by: bytes = store.compare_set(ENDED, "", mine)
     except RuntimeError:  # nobody can be asked any more
         return is_first()
     return by == mine.encode()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -13,10 +12,10 @@ import yaml
 
 from discotag.corpora.jobs import locked
 from discotag.errors import DiscotagError, InputError
-from discotag.training.checkpoints import PART, write_json, write_text
 from discotag.training.processes import is_launched
 from discotag.training.settings import Settings
 from discotag.training.sources import Sources
+from discotag.training.whole_files import PART, read_json, write_json, write_text
 
 SETTINGS: Final = "settings.yaml"
 SOURCES: Final = "data.json"
@@ -26,6 +25,9 @@ CURVE: Final = "curve"
 MODEL: Final = "model"
 CHECKPOINTS: Final = "checkpoints"
 LOGS: Final = "tensorboard"
+FOUND: Final = "found.json"
+"""What the model of a seed finds in each sentence of the development data."""
+
 RESULT: Final = "result.json"
 """Written into the folder of a seed when the seed is finished."""
 
@@ -34,8 +36,9 @@ MADE_BEFORE_TRAINING: Final = frozenset(
 )
 """What a run makes before its first epoch is done; there is no checkpoint then."""
 
-WEIGHTS_IN_CHECKPOINT: Final = 3
-"""The size of a checkpoint, in times the size of the weights: AdamW has two moments of each."""
+WEIGHTS_IN_CHECKPOINT: Final = 4
+"""The size of a checkpoint, in times the size of the weights: AdamW has two moments of each, and
+the best weights are there too."""
 
 BYTES_OF_WEIGHT: Final = 4
 
@@ -177,7 +180,7 @@ def _is_free(out: Path) -> bool:
     if not names <= MADE_BEFORE_TRAINING:
         return False
     try:
-        known = json.loads((out / SOURCES).read_text(encoding="utf-8"))
+        known = read_json(out / SOURCES)
     except (OSError, ValueError):
         return False
     return isinstance(known, dict) and {"train", "dev"} <= known.keys()
@@ -194,7 +197,7 @@ def check_same_run(out: Path, settings: Settings, digests: Mapping[str, Sequence
             f"{out}: contains a run with other settings ({changes}); give the same settings, or "
             "another folder with --out"
         )
-    known = json.loads((out / SOURCES).read_text(encoding="utf-8"))
+    known = read_json(out / SOURCES)
     changed = [name for name in digests if known.get(name) != list(digests[name])]
     if changed:
         raise RunError(
@@ -211,8 +214,7 @@ def check_room(out: Path, weights: int, seeds: int) -> None:
         weights: The number of weights of the network.
         seeds: The number of seeds.
     """
-    # Two checkpoints and two files of best weights at a time, a model per seed, and the last one.
-    times = 2 * WEIGHTS_IN_CHECKPOINT + 2 + seeds + 1
+    times = 2 * WEIGHTS_IN_CHECKPOINT + seeds  # two checkpoints at a time, a model per seed
     needed = times * BYTES_OF_WEIGHT * weights
     used = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
     free = shutil.disk_usage(out).free + used

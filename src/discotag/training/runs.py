@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import statistics
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discotag.errors import DiscotagError
-from discotag.model.network import Network
-from discotag.training.checkpoints import PART, flushed, write_json, writing
-from discotag.training.data import count, read_lexicon, write_left_out
-from discotag.training.epochs import best_of, merit_of
-from discotag.training.evaluation import evaluate, to_dict
+from discotag.evaluation import Report, align, score
+from discotag.mentions import Document, Mention
+from discotag.training.data import count, read_lexicon, sentences_of, write_left_out
+from discotag.training.development import find, make_tagger, to_dict
+from discotag.training.epochs import combined_f1
 from discotag.training.examples import make_examples
 from discotag.training.initial_network import find_continued, is_on_hub, make_network
 from discotag.training.plot import plot_curves
@@ -38,6 +37,7 @@ from discotag.training.run_folder import (
     CHECKPOINTS,
     CURVE,
     FIGURES,
+    FOUND,
     LEFT_OUT,
     LOGS,
     MODEL,
@@ -51,10 +51,22 @@ from discotag.training.run_folder import (
 from discotag.training.settings import Settings
 from discotag.training.sources import Sources, find_digests
 from discotag.training.trainer import fit, uses_bf16
+from discotag.training.whole_files import flush, read_json, write_json, writing
+
+if TYPE_CHECKING:
+    from discotag.corpora import Problem
+
+WriteReport = Callable[[Report], None]
 
 
 def run(
-    sources: Sources, settings: Settings, out: Path, listener: Listener = ignore
+    sources: Sources,
+    settings: Settings,
+    out: Path,
+    listener: Listener = ignore,
+    *,
+    report_problem: Callable[[Problem], None] | None = None,
+    write_report: WriteReport = lambda _: None,
 ) -> dict[str, Any]:
     """Train, and leave the best model with its figures in the folder `out`.
 
@@ -67,6 +79,10 @@ def run(
         settings: The settings.
         out: The run folder.
         listener: Is told about the progress.
+        report_problem: Is called with each problem in a corpus, as in `corpora.read`; by default,
+            errors are raised and warnings ignored.
+        write_report: Is called, before the figures are written, with the comparison of the
+            development data with what the best model finds in it.
 
     Returns:
         The figures, as in `figures.json`; nothing in a process that is not the first.
@@ -79,13 +95,20 @@ def run(
     """
     with joined():
         if not is_first():
-            return _run(sources, settings, out, ignore)
+            return _run(sources, settings, out, ignore, report_problem, write_report)
         check_apart(out, sources)
         with locked_folder(out):
-            return _run(sources, settings, out, listener)
+            return _run(sources, settings, out, listener, report_problem, write_report)
 
 
-def _run(sources: Sources, settings: Settings, out: Path, listener: Listener) -> dict[str, Any]:
+def _run(
+    sources: Sources,
+    settings: Settings,
+    out: Path,
+    listener: Listener,
+    report_problem: Callable[[Problem], None] | None,
+    write_report: WriteReport,
+) -> dict[str, Any]:
     continued = in_turns(lambda: find_continued(settings))
     if settings.lexicon:
         read_lexicon(settings.lexicon)  # raises also where it is not needed: it may be a mistake
@@ -95,7 +118,8 @@ def _run(sources: Sources, settings: Settings, out: Path, listener: Listener) ->
     if was_restarted() and share((out / FIGURES).exists()):  # lost after the end of the run
         if is_first():
             check_same_run(out, settings, digests)
-            return _read_json(out / FIGURES)
+            found: dict[str, Any] = read_json(out / FIGURES)
+            return found
         return {}
     if is_first():
         claim(out, settings, digests)
@@ -104,17 +128,17 @@ def _run(sources: Sources, settings: Settings, out: Path, listener: Listener) ->
         for seed in range(settings.seed, settings.seed + settings.num_seeds)
     }
     pending = share([seed for seed, each in folders.items() if not (each / RESULT).exists()])
-    data = prepare(sources, settings, continued)
+    data = prepare(sources, settings, continued, report_problem)
     if is_first():
         write_left_out(data.chosen.left_out, out / LEFT_OUT)
     if pending:
         data = ask_teachers(data, sources, settings)
     try:
         for seed in pending:
-            _train_seed(seed, folders[seed], settings, data, listener, out)
+            _train_seed(seed, folders[seed], sources, settings, data, listener)
         if not is_first():
             return {}
-        return _finish(out, list(folders.values()), sources, settings, data)
+        return _finish(out, list(folders.values()), sources, settings, data, write_report)
     except OSError as error:
         raise DiscotagError(  # not `RunError`: what the run has made is kept
             f"{error.filename or out}: {error.strerror}; the same command continues the run"
@@ -124,13 +148,14 @@ def _run(sources: Sources, settings: Settings, out: Path, listener: Listener) ->
 def _train_seed(
     seed: int,
     folder: Path,
+    sources: Sources,
     settings: Settings,
     data: Data,
     listener: Listener,
-    out: Path,
 ) -> None:
-    """Train with one seed, and leave its model and its result in a folder."""
+    """Train with one seed, and leave its model and its results in a folder of the run."""
     started = monotonic()
+    out = folder.parents[1]
     make = partial(make_network, settings, data.chosen.scheme, seed)
     network = in_turns(make) if is_on_hub(settings) else make()
     if is_first():
@@ -139,48 +164,61 @@ def _train_seed(
     examples = make_examples(
         network, data.chosen.train, settings, unlabelled=data.unlabelled, teacher=data.teacher
     )
-    epochs = fit(
+    dev = sentences_of(data.dev)
+    trained = fit(
         network,
         examples,
-        data.dev,
+        dev,
         settings,
         seed=seed,
         folder=folder,
         logs=out / LOGS / folder.name,
         listener=listener,
     )
-    # Not the figures of the epoch: `bias` was set afterwards.
-    dev, test = (
-        None if each is None else to_dict(evaluate(network, each, bf16=uses_bf16(settings)))
-        for each in (data.dev, data.test)
-    )
+    figures = {"dev": to_dict(score(dev, trained.found)), "test": None}
+    if data.test is not None:
+        tagger = make_tagger(network, bf16=uses_bf16(settings))
+        figures["test"] = to_dict(score(data.test, find(tagger, data.test)))
     if not is_first():
         return
     result = {
         "seed": seed,
-        "best_epoch": best_of(epochs, settings.epoch_tolerance).number,
-        "dev": dev,
-        "test": test,
-        "epochs": [epoch.to_dict() for epoch in epochs],
+        "best_epoch": trained.best.number,
+        **figures,
+        "epochs": [epoch.to_dict() for epoch in trained.epochs],
         "seconds": round(monotonic() - started, 1),
     }
+    measured = {
+        f"{part} F1, {name.replace('_', ' ')}": round(100 * each["f1"], 2)
+        for part, slices in figures.items()
+        for name, each in (slices or {}).items()
+    }
+    network.config = replace(network.config, figures=measured, data=sources.train.name)
     with writing(folder / MODEL):
         network.save_pretrained(folder / MODEL)
-    flushed(folder / MODEL)
+    for path in (folder / MODEL).iterdir():
+        flush(path)
+    write_json(
+        [[each.to_dict() for each in mentions] for mentions in trained.found], folder / FOUND
+    )
     write_json(result, folder / RESULT)
     for path in folder.iterdir():  # there is disk space for the checkpoints of one seed only
-        if path.is_dir() and path.name != MODEL:
-            shutil.rmtree(path)
-        elif path.is_file() and path.name != RESULT:
+        if path.name not in {MODEL, FOUND, RESULT}:
             path.unlink()
 
 
 def _finish(
-    out: Path, folders: Sequence[Path], sources: Sources, settings: Settings, data: Data
+    out: Path,
+    folders: Sequence[Path],
+    sources: Sources,
+    settings: Settings,
+    data: Data,
+    write_report: WriteReport,
 ) -> dict[str, Any]:
     """Choose the best seed, write its model, the curve and the figures, and return the figures."""
-    seeds = [_read_json(each / RESULT) for each in folders]
-    best = max(seeds, key=lambda result: merit_of(result["dev"]))
+    seeds = [read_json(each / RESULT) for each in folders]
+    best = max(seeds, key=lambda result: combined_f1(result["dev"]))
+    folder = folders[seeds.index(best)]
     left_out = data.chosen.left_out
     figures = {
         "settings": settings.to_dict(),
@@ -189,7 +227,7 @@ def _finish(
             "augmented": data.chosen.augmented,
             "left_out": len(left_out),
             "reasons": Counter(reason for each in left_out for reason in each.reasons),
-            "dev": count(data.dev),
+            "dev": count(sentences_of(data.dev)),
             "test": None if data.test is None else count(data.test),
         },
         "best_seed": best["seed"],
@@ -203,7 +241,12 @@ def _finish(
         },
         "seeds": seeds,
     }
-    _write_model(folders[seeds.index(best)] / MODEL, out / MODEL, best, sources.train.name)
+    report = Report(str(sources.dev), str(out / MODEL))
+    for pair in align(data.dev, _documents(data.dev, read_json(folder / FOUND))):
+        report.add(pair)
+    write_report(report)
+    if (folder / MODEL).exists():  # it was not moved before the process was lost
+        (folder / MODEL).rename(out / MODEL)
     if find_spec("matplotlib") is not None:
         curves = {
             result["seed"]: [(each["loss"], each["dev"]["all"]["f1"]) for each in result["epochs"]]
@@ -215,28 +258,13 @@ def _finish(
     return figures
 
 
-def _write_model(source: Path, target: Path, result: Mapping[str, Any], data: str) -> None:
-    """Write the model of the best seed, with its figures on the card, completely or not at all."""
-    network = Network.from_pretrained(source)
-    measured = {
-        f"{part} F1, {name.replace('_', ' ')}": round(100 * result[part][name]["f1"], 2)
-        for part in ("dev", "test")
-        if result[part] is not None
-        for name in result[part]
-    }
-    network.config = replace(network.config, figures=measured, data=data)
-    part = target.with_name(f"{MODEL}{PART}")
-    shutil.rmtree(part, ignore_errors=True)
-    with writing(part):
-        network.save_pretrained(part)
-    flushed(part)
-    shutil.rmtree(target, ignore_errors=True)
-    part.rename(target)
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return found
+def _documents(gold: Sequence[Document], found: Iterable[Iterable[Any]]) -> Iterator[Document]:
+    """Yield documents with the mentions that were found in each of their sentences."""
+    listed = iter(found)
+    for document in gold:
+        yield document.with_mentions(
+            [Mention.from_dict(each) for each in next(listed)] for _ in document.sentences
+        )
 
 
 def over_seeds(figures: Sequence[Mapping[str, Mapping[str, float]]]) -> dict[str, Any]:

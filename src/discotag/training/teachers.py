@@ -15,7 +15,7 @@ from discotag.model.calibration import Calibration
 from discotag.prediction.loading import load
 from discotag.prediction.tagger import Tagger
 from discotag.scheme import Scheme
-from discotag.training.batching import Lesson
+from discotag.training.batching import Taught
 from discotag.training.processes import divide
 
 
@@ -25,7 +25,7 @@ def teach(
     scheme: Scheme,
     *,
     mentions: bool = True,
-) -> list[Lesson]:
+) -> list[Taught]:
     """Return the probabilities of tags and mentions, as the mean over the teachers.
 
     The mean of marginals is the marginal of the mean distribution, so several teachers are the same
@@ -58,7 +58,7 @@ def teach(
             for known, new in zip(chances, found, strict=True):
                 known.update(new)
     return [
-        Lesson(
+        Taught(
             (table / len(models)).astype(np.float16),
             {mention: value / len(models) for mention, value in known.items()},
         )

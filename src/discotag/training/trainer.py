@@ -1,46 +1,56 @@
-"""Hugging Face's `Trainer` with our batches, losses, evaluation and checkpoints.
-
-Everything that configures that trainer, or works around how it does something, is in this file.
-"""
+"""The training with one seed: epochs of steps, each followed by a look at development data."""
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Sequence
-from importlib.util import find_spec
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from time import monotonic
+from typing import Any, Final
 
 import torch
-from safetensors.torch import load_file
-from torch import Tensor
-from transformers import PrinterCallback, Trainer, TrainingArguments
-from transformers.integrations.integration_utils import (
-    TensorBoardCallback,
-    get_available_reporting_integrations,
-)
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
 
 from discotag.errors import DiscotagError, InputError
-from discotag.mentions import Sentence
+from discotag.evaluation import score
+from discotag.mentions import Mention, Sentence
 from discotag.model.encoder import trainable_attention
 from discotag.model.network import Network
-from discotag.training import checkpoints
 from discotag.training.adversarial import worse_embeddings
-from discotag.training.batching import Examples, Loader
-from discotag.training.calibration import calibrated
-from discotag.training.callbacks import (
-    CheckpointCallback,
-    DivergenceCallback,
-    ProgressCallback,
-    best_file,
-    check_loss,
-)
-from discotag.training.epochs import Epoch, as_metrics, best_of, read_epochs
-from discotag.training.evaluation import evaluate, to_dict
+from discotag.training.batching import Batches, Examples, Packed
+from discotag.training.checkpoints import last_checkpoint, load_checkpoint, save_checkpoint
+from discotag.training.development import Tagged, calibrate, make_tagger, tag, to_dict
+from discotag.training.epochs import Epoch, best_of
 from discotag.training.losses import Learner, make_terms
-from discotag.training.processes import is_launched, share
-from discotag.training.progress import Listener, ignore
+from discotag.training.processes import gather, is_first, is_launched, rank, share, world
+from discotag.training.progress import Listener, Progress, ignore
+from discotag.training.reporting import reporting
 from discotag.training.settings import Precision, Settings
+
+BETWEEN_LOSSES: Final = 0.5
+"""Seconds between two looks at the loss of a step: each makes a GPU wait."""
+
+
+class DivergedError(DiscotagError):
+    """A training whose loss is infinite or not a number."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trained:
+    """What a training leaves, beside the weights of the network and its configuration.
+
+    Attributes:
+        epochs: The results of all epochs.
+        best: The epoch whose weights the network has.
+        found: The mentions that the network finds in each sentence of the development data, with
+            the calibration and the bias that were set on it.
+    """
+
+    epochs: list[Epoch]
+    best: Epoch
+    found: Sequence[Sequence[Mention]]
 
 
 def uses_bf16(settings: Settings) -> bool:
@@ -60,7 +70,7 @@ def fit(
     folder: Path | None = None,
     logs: Path | None = None,
     listener: Listener = ignore,
-) -> list[Epoch]:
+) -> Trained:
     """Train a network; afterwards it has the weights of the epoch that is kept, see `best_of`.
 
     Args:
@@ -74,308 +84,237 @@ def fit(
         logs: The folder of TensorBoard's log, if it is installed; None: no log is written.
         listener: Is told about the progress.
 
-    Returns:
-        The results of all epochs.
-
     Raises:
         DivergedError: The loss is infinite or not a number.
-        InputError: There are too few sentences for the number of processes.
+        InputError: There are too few sentences for the number of processes, or a place to report
+            to is unknown.
         DiscotagError: The GPU has too little memory.
     """
-    with tempfile.TemporaryDirectory() as temporary:
-        trainer = make_trainer(
-            network,
-            examples,
-            dev,
-            settings,
-            seed,
-            folder=folder or Path(temporary),
-            resumable=folder is not None,
-            listener=listener,
-        )
-        if logs is not None and find_spec("tensorboard") and trainer.is_world_process_zero():
-            from torch.utils.tensorboard import SummaryWriter
+    # The layer's checks of scores would make a GPU wait; `DivergedError` is raised instead.
+    checked, network.layer.check = network.layer.check, False
+    try:
+        with trainable_attention(), reporting(settings, logs) as report:
 
-            trainer.add_callback(TensorBoardCallback(SummaryWriter(logs)))  # type: ignore[no-untyped-call]
-        # The layer's checks of scores would make a GPU wait; `DivergedError` is raised instead.
-        checked, network.layer.check = network.layer.check, False
-        try:
-            with trainable_attention():
-                return trainer.fit()
-        except torch.OutOfMemoryError:
-            raise DiscotagError(
-                "the memory of the GPU is too small for this training; use a smaller batch_size"
-            ) from None
-        finally:
-            network.layer.check = checked
+            def tell(now: Progress) -> None:
+                report(now)
+                listener(now)
+
+            return Trainer(network, examples, dev, settings, seed, tell).fit(folder)
+    except torch.OutOfMemoryError:
+        raise DiscotagError(
+            "the memory of the GPU is too small for this training; use a smaller batch_size"
+        ) from None
+    finally:
+        network.layer.check = checked
 
 
-def make_trainer(
-    network: Network,
-    examples: Examples,
-    dev: Sequence[Sentence],
-    settings: Settings,
-    seed: int,
-    *,
-    folder: Path,
-    resumable: bool,
-    listener: Listener = ignore,
-) -> TaggerTrainer:
-    """Make a trainer with its batches, loss and callbacks.
+class Trainer:
+    """A training with one seed.
 
-    The arguments are those of `fit`; checkpoints are written to the folder if it is `resumable`.
+    Args:
+        network: The network.
+        examples: The sentences to learn from.
+        dev: The sentences to evaluate on after each epoch.
+        settings: The settings.
+        seed: Decides all that is random.
+        listener: Is told about the progress.
+
+    Attributes:
+        epochs: The results of the epochs that are done.
+        step: The number of steps that are done.
+        best: The weights of the epoch to keep, in the memory of the host.
+        tagged: What the network finds with them in the development data; None if an earlier
+            process has trained them.
 
     Raises:
         InputError: There are too few sentences for the number of processes.
     """
-    arguments = _arguments(settings, seed, folder, resumable)
-    on_gpu = arguments.device.type == "cuda"
-    loader = Loader(
-        examples,
-        settings.batch_size,
-        seed,
-        rank=arguments.process_index,
-        world=arguments.world_size,
-        pin=on_gpu,
-        share_rows=on_gpu and network.shares_rows,
-    )
-    if len(examples) < arguments.world_size * len(loader):
-        raise InputError(
-            f"{arguments.world_size} processes cannot share {len(examples)} sentences in "
-            f"batches of {settings.batch_size}; use larger batches or fewer processes"
-        )
-    arguments.warmup_steps = round(settings.warmup_ratio * len(loader) * settings.num_train_epochs)
-    torch.manual_seed(seed)  # for the weights of terms
-    terms = make_terms(settings, network, taught=examples.teacher is not None)
-    learner = Learner(network, terms)
-    trainer = TaggerTrainer(
-        learner,
-        arguments,
-        loader,
-        dev,
-        folder if resumable else None,
-        head_learning_rate=settings.head_learning_rate,
-        # The change of n sentences, each moved by a distance, has a norm of √n times that distance.
-        adversarial=settings.adversarial * (len(examples) / len(loader)) ** 0.5,
-        epoch_tolerance=settings.epoch_tolerance,
-    )
-    trainer.add_callback(ProgressCallback(listener, lambda: float(trainer.last_loss)))
-    if resumable:
-        trainer.add_callback(
-            CheckpointCallback(
-                folder,
-                settings.checkpoint_every,
-                settings.epoch_tolerance,
-                lambda: trainer.best_weights,
-            )
-        )
-    return trainer
-
-
-def _arguments(settings: Settings, seed: int, folder: Path, resumable: bool) -> TrainingArguments:
-    """Return the arguments of Hugging Face's trainer for settings.
-
-    Raises:
-        InputError: A place to log to is unknown.
-    """
-    known = get_available_reporting_integrations()  # type: ignore[no-untyped-call]
-    for name in settings.report_to:
-        if name not in known:
-            others = f"use one of {', '.join(known)}" if known else "install it, or leave it out"
-            raise InputError(f"report_to: {name} is unknown or not installed; {others}")
-    on_cpu = not torch.cuda.is_available()
-    arguments = TrainingArguments(
-        output_dir=str(folder),
-        num_train_epochs=settings.num_train_epochs,
-        per_device_train_batch_size=settings.batch_size,
-        learning_rate=settings.learning_rate,
-        lr_scheduler_type="cosine",
-        weight_decay=settings.weight_decay,
-        max_grad_norm=settings.max_grad_norm,
-        optim="adamw_torch_fused",
-        bf16=uses_bf16(settings),
-        use_cpu=on_cpu,
-        ddp_backend="gloo" if on_cpu and is_launched() else None,
-        ddp_find_unused_parameters=False,
-        seed=seed,
-        eval_strategy="epoch",
-        logging_strategy="epoch",
-        save_strategy="epoch" if resumable else "no",
-        logging_nan_inf_filter=False,  # it would look at the loss of each step
-        report_to=list(settings.report_to),
-        disable_tqdm=True,
-        remove_unused_columns=False,
-        dataloader_pin_memory=False,
-    )
-    if arguments.n_gpu > 1:
-        # Several GPUs are used by one process each (torchrun), not by threads of one process.
-        arguments._n_gpu = 1
-    return arguments
-
-
-class TaggerTrainer(Trainer):
-    """Hugging Face's trainer, which does schedules, precision, processes and logging.
-
-    Args:
-        learner: The network with its loss.
-        arguments: The arguments of the trainer.
-        loader: The batches.
-        dev: The sentences to evaluate on after each epoch.
-        folder: The folder of checkpoints, or None.
-        head_learning_rate: The peak learning rate of all layers but the encoder's.
-        adversarial: How far the embeddings of a batch are moved in the second pass of a step; 0:
-            there is no second pass.
-        epoch_tolerance: As in `best_of`.
-
-    Attributes:
-        last_loss: The loss of the last step.
-        best_weights: The weights of the epoch to keep, or None if an earlier process has written
-            them to the folder.
-    """
-
-    last_loss: Tensor
-    best_weights: dict[str, Tensor] | None = None
 
     def __init__(
         self,
-        learner: Learner,
-        arguments: TrainingArguments,
-        loader: Loader,
+        network: Network,
+        examples: Examples,
         dev: Sequence[Sentence],
-        folder: Path | None = None,
-        *,
-        head_learning_rate: float,
-        adversarial: float = 0.0,
-        epoch_tolerance: float = 0.0,
+        settings: Settings,
+        seed: int,
+        listener: Listener = ignore,
     ) -> None:
-        self.head_learning_rate = head_learning_rate
-        self.adversarial = adversarial
-        self.epoch_tolerance = epoch_tolerance
-        super().__init__(
-            model=learner,
-            args=arguments,
-            train_dataset=loader.dataset,
-            eval_dataset=loader.dataset,  # the trainer wants one; `evaluate` uses `dev`
-        )
-        self.learner = learner
-        self.network = learner.network
-        self.loader = loader
+        on_gpu = torch.cuda.is_available()
+        self.device = torch.device(f"cuda:{torch.cuda.current_device()}" if on_gpu else "cpu")
+        self.network = network.to(self.device)
         self.dev = dev
-        self.folder = folder
-        self.remove_callback(PrinterCallback)
-        self.add_callback(DivergenceCallback())
+        self.settings = settings
+        self.seed = seed
+        self.listener = listener
+        self.bf16 = uses_bf16(settings)
+        self.batches = Batches(
+            examples,
+            settings.batch_size,
+            seed,
+            rank=rank(),
+            world=world(),
+            pin=on_gpu,
+            share_rows=on_gpu and network.shares_rows,
+        )
+        if len(examples) < world() * len(self.batches):
+            raise InputError(
+                f"{world()} processes cannot share {len(examples)} sentences in batches of "
+                f"{settings.batch_size}; use larger batches or fewer processes"
+            )
+        self.steps = len(self.batches) * settings.num_train_epochs
+        self.warmup = round(settings.warmup_ratio * self.steps)
+        # The change of n sentences, each moved by a distance, has a norm of √n times that distance.
+        self.adversarial = settings.adversarial * (len(examples) / len(self.batches)) ** 0.5
+        torch.manual_seed(seed)  # for the weights of terms
+        terms = make_terms(settings, network, taught=examples.teacher is not None)
+        self.learner = Learner(network, terms).to(self.device)
+        self.parameters = list(self.learner.parameters())
+        self.model = self._model()
+        # All parameters decay, as in the paper.
+        self.optimizer = torch.optim.AdamW(
+            [
+                {"params": list(network.encoder.parameters()), "peak": settings.learning_rate},
+                {"params": self.learner.heads(), "peak": settings.head_learning_rate},
+            ],
+            lr=settings.learning_rate,
+            weight_decay=settings.weight_decay,
+            fused=True,
+        )
+        self.tagger = make_tagger(network, bf16=self.bf16)
+        self.epochs: list[Epoch] = []
+        self.step = 0
+        self.best: dict[str, Tensor] = {}
+        self.tagged: Tagged | None = None
+        self._recent, self._asked = 0.0, -BETWEEN_LOSSES
 
-    def fit(self) -> list[Epoch]:
-        """Train from the start or from the last checkpoint, and load the best weights."""
-        last, done = None, list[Epoch]()
-        if self.folder is not None:
-            if self.is_world_process_zero():
-                checkpoints.remove_incomplete(self.folder)
-                last = checkpoints.last_complete(self.folder)
-                done = [] if last is None else read_epochs(checkpoints.history(last))
+    def fit(self, folder: Path | None) -> Trained:
+        """Train from the start or from the last checkpoint in a folder."""
+        if folder is not None:
             # Other machines may not see yet what is new in a shared folder.
-            last, done = share((last, done))
-        if len(done) < self.args.num_train_epochs:
-            self.train(resume_from_checkpoint=None if last is None else str(last))
-            done = read_epochs(self.state.log_history)
-        else:
-            self.network.to(self.args.device)
-        self._load_best(best_of(done, self.epoch_tolerance))
-        self.network.config = calibrated(self.network, self.dev, bf16=self.args.bf16)
-        return done
+            last = share(last_checkpoint(folder) if is_first() else None)
+            if last is not None:
+                self.epochs, self.best = load_checkpoint(last, self.learner, self.optimizer)
+                self.step = self.epochs[-1].step
+        if len(self.epochs) < self.settings.num_train_epochs:
+            self._tell()
+        while len(self.epochs) < self.settings.num_train_epochs:
+            self.evaluate(self.train())
+            done = len(self.epochs)
+            due = done % self.settings.checkpoint_every == 0 or self.step == self.steps
+            if folder is not None and due and is_first():
+                save_checkpoint(folder, self.epochs, self.learner, self.optimizer, self.best)
+        self.network.load_state_dict(self.best)
+        self.network.eval()
+        calibrated = calibrate(self.tagged or tag(self.tagger, self.dev))
+        self.network.config = calibrated.config
+        kept = best_of(self.epochs, self.settings.epoch_tolerance)
+        return Trained(self.epochs, kept, calibrated.mentions)
 
-    def _load_best(self, best: Epoch) -> None:
-        weights = self.best_weights
-        if weights is None:
-            assert self.folder is not None
-            weights = load_file(best_file(self.folder, best.step))
-        self.network.load_state_dict(weights)
-
-    def _keep_weights(self) -> None:
-        """Copy the weights to the host, into the same page-locked memory each time."""
-        state = self.network.state_dict()
-        if self.best_weights is None:
-            self.best_weights = {
-                name: torch.empty(each.shape, dtype=each.dtype, pin_memory=each.is_cuda)
-                for name, each in state.items()
-            }
-        for name, each in state.items():
-            self.best_weights[name].copy_(each)
-
-    def get_train_dataloader(self) -> Any:
-        """Return our batches."""
-        return self.loader
-
-    def _prepare_inputs(self, inputs: Any) -> dict[str, Any]:
-        """Return a batch on the device: one copy that nothing waits for, not one per tensor."""
-        found: dict[str, Any] = inputs.to(self.args.device)
-        return found
-
-    def create_optimizer(self, *_: Any) -> torch.optim.Optimizer:
-        """Return an optimiser with a learning rate for the encoder, and another for the rest.
-
-        All parameters decay, as in the paper.
-        """
-        if self.optimizer is None:
-            encoder = list(self.network.encoder.parameters())
-            heads = self.learner.heads()
-            kind, options = self.get_optimizer_cls_and_kwargs(self.args)
-            options["weight_decay"] = self.args.weight_decay
-            groups = [{"params": encoder}, {"params": heads, "lr": self.head_learning_rate}]
-            self.optimizer = kind(groups, **options)
-        return self.optimizer
-
-    def _wrap_model(self, *arguments: Any, **named: Any) -> Any:
-        """Let processes find out once which parameters are used, not in each step.
-
-        Encoders may have parameters that are not used, such as those for the global attention of
-        Longformer.
-        """
-        model = super()._wrap_model(*arguments, **named)
-        if self.accelerator.ddp_handler is not None:
-            self.accelerator.ddp_handler.static_graph = True
-        return model
-
-    def _save_rng_state(self, output_dir: str) -> None:
-        """Save nothing: `Loader` sets the random state of each epoch, for any number of processes.
-
-        Each process would write a file here, and the first one would not wait for the others.
-        """
-
-    def _save_checkpoint(self, *arguments: Any, **named: Any) -> None:
-        with checkpoints.writing(self.folder or Path()):
-            super()._save_checkpoint(*arguments, **named)
-
-    def training_step(self, *arguments: Any, **named: Any) -> Tensor:
-        """Find the gradients of a step, and keep its loss.
-
-        With adversarial training, the gradients are the sum of those of two passes, and the loss is
-        that of the first.
+    def train(self) -> float:
+        """Train for an epoch, and return its mean loss.
 
         Raises:
             DivergedError: The loss is infinite or not a number. On a GPU this is noticed at the end
                 of the epoch, because looking at each loss would make the GPU wait.
         """
-        self.last_loss = super().training_step(*arguments, **named)
-        if self.last_loss.device.type == "cpu":
-            check_loss(float(self.last_loss), self.args, self.state)
+        self.learner.train()
+        total = torch.zeros((), device=self.device)
+        for batch in self.batches.epoch(len(self.epochs)):
+            loss = self.train_step(batch)
+            total += loss
+            self.step += 1
+            if monotonic() - self._asked >= BETWEEN_LOSSES:
+                self._recent, self._asked = float(loss), monotonic()
+            self._tell(self._recent)
+        losses = gather(float(total) / len(self.batches))
+        return self._checked(sum(losses) / len(losses))
+
+    def train_step(self, batch: Packed) -> Tensor:
+        """Do a step, and return its loss.
+
+        With adversarial training, the gradients are the sum of those of two passes, and the loss is
+        that of the first.
+
+        Raises:
+            DivergedError: On a CPU, the loss is infinite or not a number.
+        """
+        rate = self.rate(self.step)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate * group["peak"]
+        arguments = batch.to(self.device)
+        loss = self._backward(arguments)
+        if self.device.type == "cpu":
+            self._checked(float(loss))
         if self.adversarial:
             with (
                 worse_embeddings(self.network.encoder, self.adversarial),
                 self.learner.second_pass(),
             ):
-                super().training_step(*arguments, **named)
-        return self.last_loss
+                self._backward(arguments)
+        nn.utils.clip_grad_norm_(self.parameters, self.settings.max_grad_norm)
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        return loss
 
-    def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
-        """Return the figures on the development data; keep the weights if they are the best."""
-        figures = to_dict(evaluate(self.network, self.dev, bf16=self.args.bf16))
-        metrics = as_metrics(figures)
-        self.log(metrics)
-        done = read_epochs(self.state.log_history)
-        if best_of(done, self.epoch_tolerance) is done[-1]:
+    def _backward(self, arguments: Mapping[str, Any]) -> Tensor:
+        """Add to the gradients those of a batch, and return its loss."""
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.bf16):
+            loss: Tensor = self.model(**arguments)
+        loss.backward()  # type: ignore[no-untyped-call]
+        return loss.detach()
+
+    def rate(self, step: int) -> float:
+        """Return the learning rate of a step, as a share of its peak.
+
+        It rises linearly in the first steps, then it falls to 0 along a cosine.
+        """
+        if step < self.warmup:
+            return step / self.warmup
+        return 0.5 * (1 + math.cos(math.pi * (step - self.warmup) / (self.steps - self.warmup)))
+
+    def evaluate(self, loss: float) -> None:
+        """Evaluate on the development data, and keep the weights if they are the best.
+
+        Args:
+            loss: The mean loss of the epoch that is done.
+        """
+        self.network.eval()
+        tagged = tag(self.tagger, self.dev)
+        figures = to_dict(score(self.dev, tagged.mentions))
+        epoch = Epoch(len(self.epochs) + 1, self.step, loss, figures)
+        self.epochs.append(epoch)
+        if best_of(self.epochs, self.settings.epoch_tolerance) is epoch:
+            self.tagged = tagged
             self._keep_weights()
-        self.control = self.callback_handler.on_evaluate(
-            self.args, self.state, self.control, metrics
-        )
-        return metrics
+        self._tell(loss, figures)
+
+    def _keep_weights(self) -> None:
+        """Copy the weights to the host, into the same page-locked memory each time."""
+        for name, each in self.network.state_dict().items():
+            if name not in self.best:
+                self.best[name] = torch.empty(each.shape, dtype=each.dtype, pin_memory=each.is_cuda)
+            self.best[name].copy_(each)
+
+    def _model(self) -> nn.Module:
+        """Return the learner, or what averages its gradients over the processes of a launcher.
+
+        Processes find out once which parameters are used, not in each step: encoders may have some
+        that are not used, such as those for the global attention of Longformer.
+        """
+        if not is_launched():
+            return self.learner
+        return DistributedDataParallel(self.learner, static_graph=True)
+
+    def _checked(self, loss: float) -> float:
+        """Return a loss; raise `DivergedError` if it is infinite or not a number."""
+        if not math.isfinite(loss):
+            raise DivergedError(
+                f"the loss is {loss} after {self.step} steps; a lower learning_rate than "
+                f"{self.settings.learning_rate} may help"
+            )
+        return loss
+
+    def _tell(
+        self, loss: float | None = None, figures: Mapping[str, Mapping[str, float]] | None = None
+    ) -> None:
+        self.listener(Progress(self.seed, self.steps, self.step, len(self.epochs), loss, figures))
