@@ -110,7 +110,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sentences", type=int, default=50_000)
     arguments = parser.parse_args()
-    written = [name for name, each in FORMATS.items() if each.write is not None]
+    written = [name for name, each in FORMATS.items() if each.write and each.table is None]
     rows = []
     with tempfile.TemporaryDirectory() as name:
         for format in [*written, IN_TEXT]:

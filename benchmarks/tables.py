@@ -35,7 +35,7 @@ from rich.console import Console
 from rich.table import Table
 
 from discotag import Document, Mention, load
-from discotag.corpora.tables import TableOptions, read_table, write_table
+from discotag.corpora import TableOptions, read, write
 from discotag.prediction.benchmark import SAMPLE
 from discotag.words import Splitter
 from machine import machine
@@ -127,7 +127,7 @@ def measure(path: Path, out: Path, tagger: Any, real: bool, rate: float) -> dict
     """Read, tag and write a table, and return where the time went."""
     reading, tagging = Clock(), Clock()
     start, start_here = time.perf_counter(), time.thread_time()
-    source = reading.through(read_table(path, options=OPTIONS, report=lambda problem: None))
+    source = reading.through(read(path, table=OPTIONS, report=lambda problem: None))
     found = tagging.through(tagger.predict(source) if real else stand_in(source))
     documents: list[int] = []
     texts: list[str] = []
@@ -139,7 +139,7 @@ def measure(path: Path, out: Path, tagger: Any, real: bool, rate: float) -> dict
                 texts.append(document.text or "")
             yield document
 
-    write_table(counted(), out)
+    write(counted(), out)
     whole = time.perf_counter() - start
     writing = time.thread_time() - start_here - tagging.seconds
     # Splitting is part of reading a row, and would be part of tagging its text.

@@ -5,16 +5,22 @@ from collections.abc import Iterable, Sequence
 from hypothesis import strategies as st
 
 from discotag import Document, Mention, Sentence
+from discotag.corpora import FORMATS
 from discotag.marks import Marked, spelled
 from discotag.words import Splitter
 
 AS_WRITTEN = Splitter("lines", "spaces")
 """Gives the words of a document back that was written out without a text of its own."""
 
-FLAT = {"conll"}
+CORPORA = {name: each for name, each in FORMATS.items() if each.table is None}
+"""The formats of corpora, and of plain text."""
+
+WRITERS = [name for name, each in CORPORA.items() if each.write is not None]
+
+FLAT = {name for name, each in CORPORA.items() if not each.overlaps}
 """Formats that hold continuous mentions only, which do not overlap."""
 
-SENTENCES_ONLY = {"inline", "conll", "w2ner"}
+SENTENCES_ONLY = {name for name, each in CORPORA.items() if not each.keeps_text}
 """Formats that know neither ids nor texts."""
 
 # All scripts, emoji, combining marks, zero-width signs; what XML has no way to say is left out.

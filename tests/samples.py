@@ -14,6 +14,7 @@ SAMPLES = {
     DATA / "bioc/posts.xml": "bioc-xml",
     DATA / "bioc/posts.json": "bioc-json",
     DATA / "bigbio/posts.jsonl": "bigbio",
+    DATA / "doccano/posts.jsonl": "doccano",
     DATA / "jsonl/three.jsonl": "jsonl",
     DATA / "brat/good/joints.ann": "brat",
     DATA / "brat/good/ward/windows.ann": "brat",

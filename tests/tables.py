@@ -6,7 +6,7 @@ import io
 import openpyxl
 
 from discotag import Document, Mention, Sentence
-from discotag.corpora.tables import TableOptions, read_table
+from discotag.corpora import TableOptions, read
 from discotag.words import Splitter
 
 
@@ -29,9 +29,7 @@ def workbook(path, sheets, *, merged=(), hidden=()):
 def read_all(path, *, report=None, **options):
     """Return the documents of a table, and what was reported."""
     problems = []
-    documents = list(
-        read_table(path, options=TableOptions(**options), report=report or problems.append)
-    )
+    documents = list(read(path, table=TableOptions(**options), report=report or problems.append))
     return documents, problems
 
 

@@ -14,7 +14,6 @@ import pytest
 from annotating import project_of, served, write_texts
 from discotag import corpora
 from discotag.corpora import FORMATS
-from discotag.corpora.tables import TABLES
 from discotag.training.data import sentences_of
 from discotag.training.preparation import prepare
 from discotag.training.settings import Settings
@@ -80,7 +79,7 @@ def test_every_format_reads_back(tmp_path, format):
     if name.endswith(".zip"):
         with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
             archive.extractall(target := tmp_path / "unpacked")
-    if format in TABLES:
+    if FORMATS[format].table is not None:
         assert "discotag train does not read it" in summary["cannot_hold"][0]
         first = "I had pain and no pain in arms and shoulders."
         assert rows_of(target, format) == [
@@ -228,7 +227,7 @@ def test_the_command_exports_beside_a_running_server(client, folder, tmp_path):
 
 def test_all_writable_formats_are_offered():
     writable = {name for name, each in FORMATS.items() if each.write is not None}
-    assert set(format_names()) == writable | set(TABLES)
+    assert set(format_names()) == writable
 
 
 def test_the_command_with_nothing_to_export(client, folder, tmp_path):

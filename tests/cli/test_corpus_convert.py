@@ -99,7 +99,7 @@ def test_nothing_is_overwritten(source, tmp_path):
 @pytest.mark.parametrize(
     ("target", "options", "message"),
     [
-        ("out.pdf", [], "no format has this ending; use --to with one of"),
+        ("out.pdf", [], "no format has this ending; use one of .jsonl"),
         ("out", [], "no format has this ending"),
         ("out.xml", ["--to", "knowtator"], "knowtator can only be read, not written"),
         ("out.jsonl", ["--to", "odd"], "unknown format; known formats are"),
@@ -132,15 +132,6 @@ def test_mentions_that_bio_cannot_hold(source, tmp_path):
     done = run(source, tmp_path / "out.conll")
     assert "cannot represent mention ADR 'pain in légs'" in str(done.exception)
     assert [path.name for path in tmp_path.iterdir()] == ["in.txt"]
-
-
-def test_endings_name_formats_that_are_there():
-    from discotag.cli.corpus_convert import BY_SUFFIX, WORDS_ONLY
-    from discotag.corpora import FORMATS
-    from discotag.corpora.tables import TABLES
-
-    for name in {*BY_SUFFIX.values(), *WORDS_ONLY, "brat"}:
-        assert name in TABLES or FORMATS[name].write is not None
 
 
 def test_fields_of_documents_are_kept_or_told_of(tmp_path):

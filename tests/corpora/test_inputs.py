@@ -4,7 +4,8 @@ import gzip
 
 import pytest
 
-from discotag.corpora import CorpusError, inputs
+from discotag.corpora import CorpusError
+from discotag.corpora.formats import text
 from discotag.corpora.inputs import Inputs
 from discotag.words import Splitter
 
@@ -99,10 +100,18 @@ def test_formats_by_content_and_by_ending(tmp_path):
     make(tmp_path, "a.data", text='{"id": "j", "text": "sore arms"}\n')
     make(tmp_path, "b.conll", text="sore B-ADR\narms I-ADR\n")
     make(tmp_path, "c.txt", text="sore B-ADR\narms I-ADR\n")
-    found = {each.id: each for each in Inputs([str(tmp_path)]).documents()}
-    assert found["j"].text == "sore arms"
-    assert found["c"].text == "sore B-ADR\narms I-ADR\n"
-    assert [each.words for each in found.values()].count(("sore", "arms")) == 2
+    make(tmp_path, "d.txt", text="I take B-12\n")
+    problems = []
+    found = list(Inputs([str(tmp_path)], report=problems.append).documents())
+    assert [each.words for each in found[:3]] == [("sore", "arms")] * 3
+    assert (found[0].id, found[0].text) == ("j", "sore arms")
+    assert (found[3].id, found[3].text) == ("d", "I take B-12\n")
+    assert [str(each) for each in problems] == [
+        f"{tmp_path}/c.txt: the file is read as conll; if it is text, use --from text",
+        f"{tmp_path}/d.txt: the file is read as text; if it is conll, use --from conll",
+    ]
+    (prose,) = Inputs([str(tmp_path / "c.txt")], format="text").documents()
+    assert prose.text == "sore B-ADR\narms I-ADR\n"
     (prose,) = Inputs([str(tmp_path / "a.data")], format="text").documents()
     assert prose.text.startswith("{")
     (tagged,) = Inputs([str(tmp_path / "c.txt")], format="conll").documents()
@@ -138,7 +147,7 @@ def test_lines_are_documents(tmp_path):
 
 
 def test_a_text_that_is_too_long_for_a_document_is_reported(tmp_path, monkeypatch):
-    monkeypatch.setattr(inputs, "MAX_TEXT", 1 << 20)
+    monkeypatch.setattr(text, "MAX_TEXT", 1 << 20)
     file = tmp_path / "long.txt"
     file.write_text("pain\n" * (1 << 18))
     problems = []

@@ -10,6 +10,7 @@ from any_corpora import (
     AS_WRITTEN,
     FLAT,
     SENTENCES_ONLY,
+    WRITERS,
     contents,
     documents,
     documents_of_text,
@@ -19,7 +20,6 @@ from discotag import Document, Mention, Sentence
 from discotag.corpora import FORMATS, CorpusError, Problem, read, write
 from discotag.corpora.formats.registry import find_format
 
-WRITERS = [name for name, each in FORMATS.items() if each.write is not None]
 OVERLAPPING = [name for name in WRITERS if name not in FLAT]
 WITH_TEXT = [name for name in WRITERS if name not in SENTENCES_ONLY]
 

@@ -24,7 +24,6 @@ from archives import (
 from discotag import Document, load
 from discotag.corpora import read
 from discotag.corpora.jobs import JobError
-from discotag.corpora.tables import read_table
 from discotag.errors import DiscotagError, InputError
 from discotag.scale import job as job_module
 from discotag.scale import read_manifest, run_job
@@ -125,7 +124,7 @@ def test_parquet_to_json_lines_is_like_a_table(model, tmp_path, files):
     tagger = load(model)
     wanted = []
     for n in range(files):
-        for each in tagger.predict(read_table(tmp_path / "in" / f"{n}.parquet")):
+        for each in tagger.predict(read(tmp_path / "in" / f"{n}.parquet")):
             extra = {"file": str(n), **each.extra} if files > 1 else each.extra
             document = Document(each.sentences, text=each.text, id=each.id, extra=extra)
             wanted.append({"discotag": 2} | json.loads(json.dumps(document.to_dict())))

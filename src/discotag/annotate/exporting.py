@@ -11,19 +11,16 @@ from typing import Any, Final, Literal
 
 from discotag.annotate import records
 from discotag.annotate.corpus import document_of
+from discotag.corpora import FORMATS, write
 from discotag.corpora.parsing.problems import CorpusError, shown
-from discotag.corpora.tables import TABLES
 from discotag.errors import DiscotagError
 from discotag.mentions import Document
-from discotag.web.downloads import file_name, write_as, write_download
+from discotag.web.downloads import file_name, write_download
 
 Which = Literal["finished", "all"]
 
 NAME: Final = "annotations"
 """The name of a downloaded file, before its ending."""
-
-WORDS_ONLY: Final = ("inline", "conll", "w2ner")
-"""Formats that keep sentences as words, without the text, the documents and their names."""
 
 MOST_LEFT_OUT: Final = 200
 """The most documents that a summary names; further ones are counted."""
@@ -112,7 +109,7 @@ def summary(
     else:
         with tempfile.TemporaryDirectory() as folder:
             try:
-                write_as(counted(), Path(folder) / NAME, format)
+                write(counted(), Path(folder) / f"{NAME}{FORMATS[format].ending}", format)
             except CorpusError as error:
                 cannot.append(f"{_unwritable(error, name)}.")
         cannot += _losses(format)
@@ -202,9 +199,9 @@ def _listed(names: Sequence[str]) -> str:
 
 def _losses(format: str) -> list[str]:
     """Return what a format does not keep, as sentences."""
-    if format in WORDS_ONLY:
+    if not FORMATS[format].keeps_text:
         return ["It keeps words and mentions only, not the texts and the names of documents."]
-    if format in TABLES:
+    if FORMATS[format].table is not None:
         return [
             "A table has a row for each mention: documents without mentions are not in it, and "
             "discotag train does not read it."

@@ -20,6 +20,7 @@ from discotag.errors import DiscotagError, one_line
 from discotag.training.settings import Settings, make_settings
 
 if TYPE_CHECKING:
+    from discotag.evaluation import Report
     from discotag.training.progress import Progress
 
 LOOK: Final = 0.5
@@ -135,6 +136,8 @@ def _watch() -> None:
 
 
 def _train(folder: Path, recipe: Recipe) -> None:
+    from discotag.corpora.parsing.files import created
+    from discotag.render.evaluation_page import evaluation_page
     from discotag.training.runs import run
     from discotag.training.sources import Sources
 
@@ -155,7 +158,11 @@ def _train(folder: Path, recipe: Recipe) -> None:
             figures = f"loss {progress.loss:.4f}, development F1 {f1:.2f}"
             _say(folder, f"seed {progress.seed}: epoch {progress.epoch}: {figures}")
 
-    run(sources, recipe.make_settings(), folder / "run", listen)
+    def write_report(report: Report) -> None:
+        with created(folder / "run" / "report.html") as stream:
+            stream.write(evaluation_page(report))
+
+    run(sources, recipe.make_settings(), folder / "run", listen, write_report=write_report)
 
 
 def _say(folder: Path, message: str) -> None:

@@ -16,9 +16,6 @@ from discotag.cli.annotate_export import export_annotations
 from discotag.cli.commands import register
 from discotag.cli.messages import say
 from discotag.cli.options import (
-    READABLE,
-    TABULAR,
-    WRITABLE,
     EncodingOption,
     IdColumnOption,
     ModelWordsOption,
@@ -44,7 +41,7 @@ from discotag.cli.serve import (
 )
 from discotag.cli.setting_options import given as settings_given
 from discotag.cli.train import train as train_command
-from discotag.corpora.inputs import PLAIN
+from discotag.corpora.formats.registry import READABLE, WRITABLE
 from discotag.corpora.tables import TableOptions
 from discotag.counts import counted
 from discotag.described import described_fields
@@ -126,7 +123,7 @@ def annotate(
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help=f"The format of --export; by default from its ending: {WRITABLE}, {TABULAR}.",
+            help=f"The format of --export; by default from its ending: {WRITABLE}.",
             show_default=False,
         ),
     ] = None,
@@ -142,8 +139,7 @@ def annotate(
         typer.Option(
             "--from",
             metavar="FORMAT",
-            help=f"The format of CORPUS: {PLAIN}, {READABLE}, {TABULAR}. [default: found from "
-            "the content]",
+            help=f"The format of CORPUS: {READABLE}. [default: found from the content]",
             show_default=False,
         ),
     ] = None,

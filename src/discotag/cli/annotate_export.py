@@ -6,8 +6,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
-from discotag.cli.corpus_convert import chosen_target, guard
 from discotag.cli.messages import say
+from discotag.corpora import write
+from discotag.corpora.outputs import check_apart, check_free, check_place, format_to_write
 from discotag.counts import counted
 from discotag.errors import DiscotagError
 
@@ -29,11 +30,11 @@ def export_annotations(
     """
     from discotag.annotate.exporting import LeftOut, settled_documents
     from discotag.annotate.journal import read_journal
-    from discotag.web.downloads import write_as
 
-    path, name = chosen_target(target, format, option="--format")
-    for own in (corpus, journal):
-        guard(own, path, force=False, advice="give another name, or remove it first")
+    form, path = format_to_write(target, format, "--format"), Path(target)
+    check_place(path, form)
+    check_apart(path, [corpus, journal])
+    check_free(path, "give another name, or remove it first")
     left_out: list[LeftOut] = []
     count = mentions = 0
 
@@ -48,7 +49,7 @@ def export_annotations(
         found = documents()
         first = next(found, None)
         if first is not None:
-            write_as(chain([first], found), path, name)
+            write(chain([first], found), path, form.name)
     for each in left_out:
         say(f"left out {each.name}: {each.reason}")
     if first is None:
@@ -56,4 +57,6 @@ def export_annotations(
             f"{journal}: nothing is settled yet, so nothing was written; finish a document, decide "
             "where versions differ, or use --which all"
         )
-    say(f"wrote {path} as {name}: {counted(count, 'document')}, {counted(mentions, 'mention')}")
+    say(
+        f"wrote {path} as {form.name}: {counted(count, 'document')}, {counted(mentions, 'mention')}"
+    )

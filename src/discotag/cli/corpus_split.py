@@ -7,10 +7,8 @@ from typing import Annotated
 
 import typer
 
-from discotag.cli.corpus_convert import Losses, guard
 from discotag.cli.messages import say
 from discotag.cli.options import (
-    WRITABLE,
     AsJson,
     EncodingOption,
     InFormat,
@@ -28,9 +26,10 @@ from discotag.cli.options import (
     share,
     watched,
 )
-from discotag.corpora import check_ids, read, write
+from discotag.corpora import read, write
 from discotag.corpora.checks.analysis import Analysis
-from discotag.corpora.formats.registry import named_format
+from discotag.corpora.formats.registry import WRITABLE
+from discotag.corpora.outputs import Losses, check_apart, check_free, format_to_write
 from discotag.corpora.parsing.files import STANDARD, failed, file_name
 from discotag.corpora.splitting import Index, parse_parts, pick
 from discotag.errors import InputError
@@ -73,21 +72,24 @@ def split(
     if source == STANDARD:
         raise InputError("split reads the corpus several times: use a file, not -")
     shares = parse_parts(parts)
-    chosen = named_format(target_format)
-    if chosen.write is None:
-        raise InputError(f"{chosen.name} can only be read, not written; choose another with --to")
-    ending = "" if chosen.folder else chosen.suffixes[0]
-    targets = [folder / f"{file_name(name)}{ending}" for name in shares]
+    chosen = format_to_write("", target_format, "--to")
+    targets = [folder / f"{file_name(name)}{chosen.ending}" for name in shares]
     for target in targets:
-        guard(source, target, force)
+        check_apart(target, [source])
+        if not force:
+            check_free(target, "use --force to overwrite it")
     splitter = chosen_splitter(sentences, words)
-    reporter, index, losses = Reporter(skip_bad), Index(), Losses(chosen.name)
+    reporter, index, losses = Reporter(skip_bad), Index(), Losses(chosen)
     with counting("Counting") as progress:
         documents = read(
-            source, format, splitter=splitter, report=reporter.report, encoding=encoding
+            source,
+            format,
+            splitter=splitter,
+            report=reporter.report,
+            encoding=encoding,
+            check_ids=True,
         )
-        documents = losses.watch(check_ids(documents, reporter.report))
-        for document in watched(documents, Analysis(), progress):
+        for document in watched(losses.watch(documents), Analysis(), progress):
             index.add(document)
     reporter.close()
     if not index:

@@ -18,7 +18,7 @@ from rich.table import Table
 
 from discotag.cli.messages import say, warn
 from discotag.cli.options import EncodingOption, plain_console, print_data
-from discotag.corpora import check_ids, read
+from discotag.corpora import read
 from discotag.corpora.parsing.files import created
 from discotag.corpora.parsing.problems import KINDS as PROBLEM_KINDS
 from discotag.corpora.parsing.problems import Problem, strict
@@ -202,8 +202,9 @@ def _documents(
         warned[problem.kind] += 1
         first.setdefault(problem.kind, problem)
 
-    documents = read(path, format, splitter=splitter, report=report, encoding=encoding)
-    yield from check_ids(documents, report)
+    yield from read(
+        path, format, splitter=splitter, report=report, encoding=encoding, check_ids=True
+    )
     for kind, count in warned.items():
         say(f"{path}: {kind} ({PROBLEM_KINDS[kind]}): {count:,}; first {first[kind]}")
 

@@ -16,10 +16,10 @@ from rich.table import Table
 
 from discotag import words as words_room
 from discotag.cli.messages import say, warn
-from discotag.corpora import FORMATS, Problem, strict
+from discotag.corpora import Problem, strict
 from discotag.corpora.checks.analysis import Analysis
+from discotag.corpora.formats.registry import READABLE
 from discotag.corpora.parsing.files import STANDARD, created
-from discotag.corpora.tables import TABLES
 from discotag.counts import counted
 from discotag.mentions import Document
 from discotag.model.config import ModelConfig
@@ -37,10 +37,6 @@ Sentences = StrEnum("Sentences", ["auto", "lines", "whole"])
 Words = StrEnum("Words", ["pattern", "characters", "spaces"])
 
 InPath = Annotated[Path, typer.Argument(help="A file, a folder, or - for standard input.")]
-READABLE: Final = ", ".join(FORMATS)
-TABULAR: Final = ", ".join(TABLES)
-WRITABLE: Final = ", ".join(each.name for each in FORMATS.values() if each.write is not None)
-
 InFormat = Annotated[
     str | None,
     typer.Option(

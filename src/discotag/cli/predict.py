@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from enum import StrEnum
@@ -21,12 +21,8 @@ from discotag.cli.archive import (
     predict_archive,
     refuse_options,
 )
-from discotag.cli.corpus_convert import BY_SUFFIX, Summary, guard
 from discotag.cli.messages import Interrupted, is_quiet, say, warn
 from discotag.cli.options import (
-    READABLE,
-    TABULAR,
-    WRITABLE,
     DeviceOption,
     EncodingOption,
     IdColumnOption,
@@ -44,10 +40,18 @@ from discotag.cli.options import (
     splitter_of,
 )
 from discotag.cli.setting_options import given, takes_options
-from discotag.corpora import FORMATS
-from discotag.corpora.inputs import PLAIN, Inputs
+from discotag.corpora import FORMATS, TableOptions
+from discotag.corpora.formats.format import Format
+from discotag.corpora.formats.registry import READABLE, TABLES, WRITABLE
+from discotag.corpora.inputs import Inputs
+from discotag.corpora.outputs import (
+    DEFAULT,
+    check_apart,
+    check_free,
+    check_place,
+    format_to_write,
+)
 from discotag.corpora.parsing.files import STANDARD
-from discotag.corpora.tables import TABLES, TableOptions
 from discotag.corpora.tables.table import Rows
 from discotag.counts import counted
 from discotag.errors import DiscotagError, InputError
@@ -58,16 +62,16 @@ if TYPE_CHECKING:
     from discotag.prediction.predictions import Predictions
     from discotag.prediction.tagger import Tagger
 
-TERMINAL, PAGE = "terminal", "html"
-ENDINGS: Final = {ending: name for ending, name in BY_SUFFIX.items() if ending != ".json"} | {
-    ".html": PAGE,
-    ".htm": PAGE,
-}
-"""Formats by the ending of `--out`; several formats end in .json, so that one is not guessed."""
+TERMINAL: Final = Format("terminal", "drawn for people", keeps_details=True)
+PAGE: Final = Format("html", "a page for people", outputs=(".html", ".htm"), keeps_details=True)
+"""What can be written besides the formats of files."""
+
+UNCLEAR: Final = (".json",)
+"""The endings that show no format, because several formats have them."""
 
 Output = StrEnum(  # type: ignore[misc]
     "Output",
-    [TERMINAL, PAGE, *(each.name for each in FORMATS.values() if each.write is not None), *TABLES],
+    [TERMINAL.name, PAGE.name, *(name for name, each in FORMATS.items() if each.write is not None)],
 )
 
 CHANGE_NOTHING: Final = frozenset(
@@ -116,8 +120,8 @@ def predict(
             "--format",
             "-f",
             metavar="FORMAT",
-            help=f"The output format: {TERMINAL}, {PAGE}, {WRITABLE}, {TABULAR}. [default: from "
-            "the ending of --out; otherwise terminal on a terminal, jsonl elsewhere]",
+            help=f"The output format: {TERMINAL.name}, {PAGE.name}, {WRITABLE}. [default: from the "
+            "ending of --out; otherwise terminal on a terminal, jsonl elsewhere]",
             show_default=False,
         ),
     ] = None,
@@ -144,8 +148,8 @@ def predict(
         str | None,
         typer.Option(
             "--from",
-            help=f"The format of the input: {PLAIN}, {READABLE}, {TABULAR}. [default: found from "
-            "the content, or from the ending for CSV and TSV]",
+            help=f"The format of the input: {READABLE}. [default: found from the content, or from "
+            "the ending for CSV and TSV]",
             show_default=False,
         ),
     ] = None,
@@ -191,8 +195,8 @@ def predict(
 
     discotag predict archive/ --engine processes --out found/ --format parquet
     """
-    if input_format not in (None, PLAIN, *FORMATS, *TABLES):
-        raise typer.BadParameter(f"--from can be {', '.join((PLAIN, *FORMATS, *TABLES))}")
+    if input_format is not None and input_format not in READABLE.split(", "):
+        raise typer.BadParameter(f"--from can be {READABLE}")
     from discotag.model.files import digest, find_model, read_config
 
     splitter = splitter_of(read_config(find_model(model))[1], sentences, words)
@@ -234,11 +238,11 @@ def predict(
         raise typer.BadParameter("give files, folders or texts, or write to standard input")
     form = _chosen_format(output, out_name)
     out = None if out_name is None else Path(out_name)
-    if resume and (out is None or form != "jsonl"):
-        advice = "; corpus convert makes a table of it" if form in TABLES else ""
-        raise typer.BadParameter(f"--resume needs --out, and --format jsonl{advice}")
-    if rows != RowKind.mentions and form not in TABLES:
-        raise typer.BadParameter(f"--rows is for tables: {TABULAR}")
+    if resume and (out is None or form.line is None):
+        advice = "; corpus convert makes a table of it" if form.table is not None else ""
+        raise typer.BadParameter(f"--resume needs --out, and --format {DEFAULT.name}{advice}")
+    if rows != RowKind.mentions and form.table is None:
+        raise typer.BadParameter(f"--rows is for tables: {TABLES}")
     reporter = Reporter(skip_bad)
     source = Inputs(
         arguments,
@@ -249,17 +253,17 @@ def predict(
         splitter=splitter,
         report=reporter.report,
         encoding=encoding,
-        keep_mark=form == "brat",
+        keep_mark=form.update is not None,
     )
     if out is not None:
-        _check_output(out, form, source, resume, force)
+        _check_output(out, form, source, resume or force)
     from discotag.prediction.loading import load
 
     tagger = load(model, runtime=runtime, device=device)
-    if wanted.candidates is not False and form not in (TERMINAL, PAGE, "jsonl", *TABLES):
+    if wanted.candidates is not False and not form.keeps_details:
         if wanted.candidates or tagger.config.guarantee is not None:
-            marking = f"use {TERMINAL}, {PAGE}, jsonl or a table"
-            say(f"{form} cannot mark candidates to review, so it gets none: {marking}")
+            marking = f"use {TERMINAL.name}, {PAGE.name}, jsonl or a table"
+            say(f"{form.name} cannot mark candidates to review, so it gets none: {marking}")
         wanted = replace(wanted, candidates=False)
     wanted.check_labels(tagger.scheme.labels)
     settings = {
@@ -269,7 +273,7 @@ def predict(
         "model": digest(tagger.folder),
         "runtime": tagger.runtime.name,
         "device": tagger.runtime.device,
-        "--format": form,
+        "--format": form.name,
         "--words": splitter.words,
         "input": source.describe(),
     }
@@ -277,9 +281,9 @@ def predict(
     with _one_line_warnings():
         if out is None:
             writer.to_standard_output(named=len(arguments) > 1 or STANDARD in source.paths)
-        elif form == "brat":
-            writer.to_brat(out)
-        elif form == "jsonl":
+        elif form.update is not None:
+            writer.to_folder(out)
+        elif form.line is not None:
             writer.to_lines(out, settings)
         else:
             writer.to_file(out)
@@ -304,73 +308,68 @@ def fingerprint(context: typer.Context) -> dict[str, object]:
     }
 
 
-def _chosen_format(output: Output | None, out: str | None) -> str:
-    """Return the name of the format to write, by `--format`, else by the ending of `--out`."""
+def _chosen_format(output: Output | None, out: str | None) -> Format:
+    """Return the format to write, by `--format`, else by the ending of `--out`."""
     if out == "":
         raise typer.BadParameter("--out is empty; give the name of a file")
-    if output is not None:
-        form = str(output)
-        if form == TERMINAL and out is not None:
-            raise typer.BadParameter("--format terminal is for the terminal; leave out --out")
-        if out is None and _is_folder(form):
-            raise typer.BadParameter(f"{form} needs --out, a folder")
-        if out is None and form in TABLES and TABLES[form].recognises is not None:
-            raise typer.BadParameter(f"{form} needs --out, a file")
-    elif out is None:
-        form = TERMINAL if sys.stdout.isatty() else "jsonl"
-    elif out.endswith("/") or Path(out).is_dir():
-        form = "brat"
-    elif (ending := Path(out).suffix.lower()) in ENDINGS:
-        form = ENDINGS[ending]
-    else:
-        raise typer.BadParameter(
-            f"{out}: no format has this ending; use one of {', '.join(ENDINGS)}, / for "
-            "brat, or --format"
-        )
+    if out is None and output is None:
+        return TERMINAL if sys.stdout.isatty() else DEFAULT
+    name = None if output is None else str(output)
+    try:
+        form = format_to_write(out or "-", name, "--format", more=(TERMINAL, PAGE), unclear=UNCLEAR)
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from None
+    if form is TERMINAL and out is not None:
+        raise typer.BadParameter("--format terminal is for the terminal; leave out --out")
+    if out is None and not form.streams:
+        kind = "folder" if form.folder else "file"
+        raise typer.BadParameter(f"{form.name} needs --out, a {kind}")
     return form
 
 
-def _check_output(out: Path, form: str, source: Inputs, resume: bool, force: bool) -> None:
+def _check_output(out: Path, form: Format, source: Inputs, allowed: bool) -> None:
     """Raise unless the output can be written without losing anything."""
-    folder = _is_folder(form)
-    if folder and out.exists() and not out.is_dir():
-        raise InputError(f"{out} is a file; {form} is written to a folder")
-    if not folder and out.is_dir():
-        raise InputError(f"{out} is a folder; {form} is written to a file")
-    for path in source.paths:
-        # brat's annotations may be written beside the texts they are of.
-        if not (folder and path != STANDARD and path.is_dir() and _same(path, out)):
-            guard(path, out, force=True)
-    _check_free(out, form, resume or force)
+    check_place(out, form)
+    # brat's annotations may be written beside the texts they are of.
+    check_apart(out, (each for each in source.paths if not (form.folder and _same(each, out))))
+    _check_free(out, form, allowed)
 
 
-def _check_free(out: Path, form: str, allowed: bool) -> None:
+def _check_free(out: Path, form: Format, allowed: bool) -> None:
     """Raise if the output already exists and may be neither replaced nor continued."""
-    if allowed:
-        return
-    if _is_folder(form):
-        from discotag.corpora.formats.brat import annotated
-
-        taken = annotated(out) if out.is_dir() else []
-        if taken:
-            have = counted(len(taken), "file has", "files have")
-            raise DiscotagError(
-                f"{out}: {have} annotations, such as {taken[0].name}; use --force to replace "
-                "those with the model's labels, or write to another folder"
-            )
-    elif out.is_file() and out.stat().st_size:
-        advice = "--force to replace it"
-        if form != PAGE and form not in TABLES:
-            advice = f"--resume to continue JSON lines, or {advice}"
-        raise DiscotagError(f"{out}: the file already exists; use {advice}")
-
-
-def _is_folder(form: str) -> bool:
-    return form in FORMATS and FORMATS[form].folder
+    advice = "use --force to replace it"
+    if form.update is not None:
+        advice = "use --force to replace those with the model's labels, or write to another folder"
+    elif form is not PAGE and form.table is None:
+        advice = "use --resume to continue JSON lines, or --force to replace it"
+    if not allowed:
+        check_free(out, advice, texts_only=form.update is not None)
 
 
 def _same(path: Path, other: Path) -> bool:
-    return other.exists() and path.samefile(other)
+    return path.is_dir() and other.exists() and path.samefile(other)
+
+
+class _Summary:
+    """Counts the documents and mentions that are written."""
+
+    def __init__(self) -> None:
+        self.documents = self.with_mentions = self.mentions = self.candidates = 0
+
+    def watch(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """Yield the same documents, and count them and their mentions."""
+        for document in documents:
+            found = sum(len(sentence.mentions) for sentence in document.sentences)
+            self.documents += 1
+            self.with_mentions += found > 0
+            self.mentions += found
+            self.candidates += len(document.candidates)
+            yield document
+
+    def __str__(self) -> str:
+        found = f"{counted(self.mentions, 'mention')} in {self.with_mentions:,}"
+        review = f", {counted(self.candidates, 'candidate')} to review" if self.candidates else ""
+        return f"{found} of {counted(self.documents, 'text')}{review}"
 
 
 class _Writer:
@@ -380,14 +379,14 @@ class _Writer:
         self,
         tagger: Tagger,
         source: Inputs,
-        form: str,
+        form: Format,
         wanted: Wanted,
         resume: bool,
         force: bool,
         rows: Rows,
     ) -> None:
         self.rows = rows
-        self.summary = Summary()
+        self.summary = _Summary()
         self.without_mentions: list[str] = []
         self.found: Predictions | None = None
         self.tagger = tagger
@@ -399,10 +398,10 @@ class _Writer:
 
     def to_standard_output(self, named: bool) -> None:
         """Draw documents on the terminal, or write them to standard output."""
-        if self.form == TERMINAL:
+        if self.form is TERMINAL:
             _draw(self._tagged(progress=False), named, self.tagger.scheme.labels)
-        elif self.form == "jsonl":
-            self._stream_lines()
+        elif self.form.line is not None:
+            self._stream_lines(self.form.line)
         else:
             self.to_file(STANDARD)
 
@@ -422,12 +421,18 @@ class _Writer:
     def _write(self, documents: Iterator[Document], out: Path) -> None:
         from discotag.corpora import write
 
-        if self.form == PAGE:
+        if self.form is PAGE:
             self._write_page(documents, out)
-        elif self.form in TABLES:
-            self._write_table(documents, out)
         else:
-            write(documents, out, self.form)
+            table = self.form.table is not None
+            write(
+                documents,
+                out,
+                self.form.name,
+                rows=self.rows,
+                columns=self.source.columns() if table else None,
+                candidates=self.tagger.has_candidates(self.wanted),
+            )
 
     def _write_page(self, documents: Iterator[Document], out: Path) -> None:
         from discotag.corpora.parsing.files import created
@@ -460,23 +465,11 @@ class _Writer:
             return "its bundled model"
         return f"the model {folder.name}"
 
-    def _write_table(self, documents: Iterator[Document], out: Path) -> None:
-        from discotag.corpora.tables import write_table
-
-        write_table(
-            documents,
-            out,
-            self.form,
-            rows=self.rows,
-            columns=self.source.columns(),
-            candidates=self.tagger.has_candidates(self.wanted),
-        )
-
-    def to_brat(self, out: Path) -> None:
-        """Write a folder of brat, replacing annotations only if forced to."""
-        from discotag.corpora.formats.brat import write_predictions
+    def to_folder(self, out: Path) -> None:
+        """Write annotations to the files of a folder, replacing others only if forced to."""
         from discotag.corpora.parsing.files import failed
 
+        assert self.form.update is not None
         try:
             out.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -485,7 +478,7 @@ class _Writer:
         labels = self.tagger.scheme.labels
         with self._locked(out):
             try:
-                for gone in write_predictions(self._tagged(), out, labels, replace=self.force):
+                for gone in self.form.update(self._tagged(), out, labels, self.force):
                     written += 1
                     mentions += gone
                     documents += bool(gone)
@@ -500,8 +493,9 @@ class _Writer:
     def to_lines(self, out: Path, settings: dict[str, Any]) -> None:
         """Write JSON lines to a file one by one, so that finished work is never lost."""
         from discotag.corpora import jobs
-        from discotag.corpora.formats.jsonl import to_line
         from discotag.corpora.parsing.files import failed
+
+        assert self.form.line is not None
 
         with self._locked(out):
             done = 0
@@ -515,7 +509,7 @@ class _Writer:
             try:
                 with out.open("ab" if done else "wb") as stream:
                     for document in self._tagged(done=done, out=out):
-                        stream.write(to_line(document).encode())
+                        stream.write(self.form.line(document).encode())
                         stream.flush()
             except OSError as error:
                 raise failed(error, out) from None
@@ -534,13 +528,12 @@ class _Writer:
             _check_free(out, self.form, self.resume or self.force)
             yield
 
-    def _stream_lines(self) -> None:
-        from discotag.corpora.formats.jsonl import to_line
+    def _stream_lines(self, line: Callable[[Document], str]) -> None:
         from discotag.corpora.parsing.files import created
 
         with created(STANDARD) as stream:
             for document in self._tagged(progress=not sys.stdout.isatty()):
-                stream.write(to_line(document))
+                stream.write(line(document))
                 stream.flush()
 
     def _tagged(

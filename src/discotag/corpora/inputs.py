@@ -6,41 +6,23 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from discotag.corpora.formats import brat
-from discotag.corpora.formats.format import Format
-from discotag.corpora.formats.registry import FORMATS, find_format, named_format, recognise
-from discotag.corpora.parsing.files import STANDARD, failed, files_in, lines, read_text
+from discotag.corpora.formats.format import Format, Reading
+from discotag.corpora.formats.registry import TEXT, format_to_read, is_plain, named_format
+from discotag.corpora.parsing.files import STANDARD, failed, files_in
 from discotag.corpora.parsing.problems import CorpusError, Problem, Report, strict
 from discotag.corpora.parsing.streams import decoded, decoding
-from discotag.corpora.tables import (
-    TABLES,
-    TableOptions,
-    carried_columns,
-    documents_of,
-    find_table,
-)
-from discotag.corpora.tables.table import CARRIED, Table
+from discotag.corpora.tables.reading import carried_columns
+from discotag.corpora.tables.table import CARRIED, TableOptions
 from discotag.mentions import Document
 from discotag.words import Splitter
 
-PLAIN: Final = "text"
+PLAIN: Final = TEXT.name
 """The name of the format of text without annotations."""
-
-PLAIN_SUFFIXES: Final = frozenset({"", ".txt", ".text", ".md"})
-"""Endings of plain text: such files in a folder are read even if no format is recognised."""
-
-NOT_A_TABLE: Final = (
-    "this is not a table, which --text-column, --id-column and --sheet are for; use --from if it "
-    "is one"
-)
-
-MAX_TEXT: Final = 64 << 20
-"""The largest number of characters of a plain text that is read as one document: about 14 million
-words, which need 4 GB of memory. Longer ones must be read line by line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,15 +82,11 @@ if it is a text, give it with --text
         encoding: str | None = None,
         keep_mark: bool = False,
     ) -> None:
-        if format is not None and format != PLAIN and format not in TABLES:
-            named_format(format)
-        self.format = format
-        self.table = table or TableOptions()
-        self.by_line = by_line
-        self.splitter = splitter or Splitter()
-        self.report = report
+        self.format = None if format is None else named_format(format)
+        self.reading = Reading(
+            splitter or Splitter(), report, table or TableOptions(), by_line, keep_mark
+        )
         self.encoding = encoding
-        self.keep_mark = keep_mark
         self.paths = [path for path in map(_path, arguments) if path is not None]
         self._items = [item for each in arguments for item in self._items_of(each)]
         self._items += [_Item(text=each) for each in texts]
@@ -133,10 +111,10 @@ if it is a text, give it with --text
                 if item.path is None or item.path == STANDARD:
                     continue
                 try:
-                    table = self._table_of(item.path)
+                    table = self._format_of(item).table
                     if table is None or (table.types is None and len(self._items) == 1):
                         continue
-                    columns = carried_columns(table, item.path, self.table)
+                    columns = carried_columns(table, item.path, self.reading.table)
                 except CorpusError:
                     if item.folder is None:
                         raise
@@ -149,9 +127,9 @@ if it is a text, give it with --text
         ids = _ids(self._items)
         for item, name in zip(self._items, ids, strict=True):
             if item.text is not None:
-                yield self.splitter.document(item.text)
-            elif item.path is not None:
-                yield from self._file(item.path, name, item.folder is not None)
+                yield self.reading.splitter.document(item.text)
+            else:
+                yield from self._read(item, name)
 
     def describe(self) -> list[str]:
         """Return a line for each input that changes when the input does: its size and a digest.
@@ -177,110 +155,47 @@ if it is a text, give it with --text
             return [_Item(text=argument)]
         if path == STANDARD or not path.is_dir():
             return [_Item(path)]
-        if self.format in FORMATS and FORMATS[self.format].folder:
+        if self.format is not None and self.format.folder:
             return [_Item(path)]
-        files = files_in(path, report=self.report)
+        files = files_in(path, report=self.reading.report)
         found = [_Item(file, folder=path) for file in files if not _is_beside(file)]
         if not found:
             raise CorpusError(Problem("missing", "the folder has no files", str(path)))
         return found
 
-    def _file(self, path: Path, name: str | None, in_folder: bool) -> Iterator[Document]:
-        optional = in_folder and self.format is None and _ending(path) not in PLAIN_SUFFIXES
+    def _read(self, item: _Item, name: str | None) -> Iterator[Document]:
+        """Yield the documents of a file, which is reported if it was found in a folder."""
+        assert item.path is not None  # texts are read already
+        path, report, in_folder = item.path, self.reading.report, item.folder is not None
+        optional = in_folder and self.format is None and not is_plain(path)
         try:
-            form = self._table_of(path) or self._format_of(path)
-            if self.table and not isinstance(form, Table) and not in_folder:
-                raise CorpusError(Problem("syntax", NOT_A_TABLE, str(path)))
+            form = self._format_of(item, report)
         except CorpusError as error:
             problem = error.problem
             if optional:
                 message = f"left out: {problem.message}"
                 problem = Problem("left_out", message, problem.path, problem.line)
-            self.report(problem)
+            report(problem)
             return
-        if form is not None or not optional:
-            yield from self._read(path, name, form, in_folder)
-        else:
+        if optional and form is TEXT:
             message = "left out: its format was not recognised; name the file itself, or use --from"
-            self.report(Problem("left_out", message, str(path)))
-
-    def _read(
-        self, path: Path, name: str | None, form: Format | Table | None, in_folder: bool
-    ) -> Iterator[Document]:
+            report(Problem("left_out", message, str(path)))
+            return
+        assert form.read is not None  # as `format_to_read` has checked
+        file = name if len(self._items) > 1 else None
         try:
-            if isinstance(form, Table):
-                file = name if len(self._items) > 1 else None
-                yield from documents_of(
-                    form, path, self.table, self.splitter, self.report, name=name, file=file
-                )
-            elif form is not None:
-                yield from form.read(path, self.splitter, self.report)
-            elif self.by_line:
-                for number, line in lines(path, self.report):
-                    if line is not None:
-                        identifier = str(number) if name is None else f"{name}-{number}"
-                        yield self.splitter.document(line, id=identifier)
-            else:
-                yield from self._whole(path, name)
+            yield from form.read(path, replace(self.reading, name=name, file=file))
         except CorpusError as error:  # the file, or its end, cannot be read
             if not in_folder:
                 raise
-            self.report(error.problem)
+            report(error.problem)
 
-    def _table_of(self, path: Path) -> Table | None:
-        """Return what kind of table a file is; None if it is none."""
-        return recognise_table(path) if self.format is None else TABLES.get(self.format)
-
-    def _format_of(self, path: Path) -> Format | None:
-        """Return the format of a file, or None for plain text."""
-        if self.format == PLAIN:
-            return None
-        if self.format is not None:
-            return named_format(self.format)
-        if path != STANDARD and path.name.endswith(brat.TEXT):
-            found = recognise(path)
-            return (
-                None if found is brat.FORMAT else found
-            )  # the annotations in the .ann file are not read
-        found = recognise(path)
-        if found is None and path != STANDARD and _ending(path) not in PLAIN_SUFFIXES:
-            # Some formats look like prose: the ending of the file decides.
-            try:
-                likely = find_format(path)
-            except CorpusError:
-                return None
-            return likely if path.name.endswith(likely.suffixes) else None
-        return found
-
-    def _whole(self, path: Path, name: str | None) -> Iterator[Document]:
-        # brat counts a byte-order mark, and annotations of this text may be written for brat.
-        text = read_text(path, self.report, keep_mark=self.keep_mark)
-        if text is None:
-            return
-        if len(text) > MAX_TEXT:
-            message = (
-                f"the text has more than {MAX_TEXT >> 20} million characters; use --lines to read "
-                "each line as a document"
-            )
-            self.report(Problem("too_long", message, str(path)))
-        else:
-            yield self.splitter.document(text, id=name)
-
-
-def recognise_table(path: Path) -> Table | None:
-    """Return what kind of table a file is; None if it is none.
-
-    CSV and TSV have no mark: a file with their ending may be JSON lines or CoNLL.
-    """
-    found = find_table(path)
-    if found is not None and found.recognises is None:
-        try:
-            content = find_format(path)
-        except CorpusError:  # the content shows nothing, or is reported when it is read
-            return found
-        if content.certain or path.name.endswith(content.suffixes):
-            return None
-    return found
+    def _format_of(self, item: _Item, report: Report = strict) -> Format:
+        assert item.path is not None
+        name = None if self.format is None else self.format.name
+        # In a folder, there may be other files than tables.
+        table = None if item.folder is not None else self.reading.table
+        return format_to_read(item.path, name, table, prose=True, report=report)
 
 
 def _path(argument: str) -> Path | None:
@@ -378,11 +293,6 @@ def _without_ending(path: Path) -> str:
     if path.suffix == ".gz":
         path = path.with_suffix("")
     return path.with_suffix("").as_posix()
-
-
-def _ending(path: Path) -> str:
-    """Return the ending of a file name, without `.gz`."""
-    return (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
 
 
 def _size(item: _Item) -> int:

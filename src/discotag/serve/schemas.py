@@ -14,7 +14,8 @@ from pydantic import (
     model_validator,
 )
 
-from discotag.corpora.tables import TABLES
+from discotag.corpora import FORMATS
+from discotag.corpora.formats.registry import TABLES
 from discotag.described import UNBOUNDED, describe
 from discotag.prediction.wanted import Wanted
 from discotag.web.downloads import format_names
@@ -123,9 +124,9 @@ class ExportRequest(PredictRequest):
     def _check_format(self) -> Self:
         if self.format not in EXPORTS:
             raise ValueError(f"format must be one of {', '.join(EXPORTS)}")
-        if self.candidates and self.format not in ("jsonl", *TABLES):
+        if self.candidates and not FORMATS[self.format].keeps_details:
             raise ValueError(
-                f"{self.format} cannot mark candidates; use jsonl, {', '.join(TABLES)}, or leave "
+                f"{self.format} cannot mark candidates; use jsonl, {TABLES}, or leave "
                 "out candidates"
             )
         return self

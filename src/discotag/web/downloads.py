@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterable
-from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -14,16 +12,13 @@ from starlette.background import BackgroundTask
 from starlette.responses import FileResponse
 
 from discotag.corpora import FORMATS, write
-from discotag.corpora.tables import TABLES, write_table
 from discotag.mentions import Document
-
-NEEDS: Final = {"xlsx": "openpyxl", "parquet": "pyarrow"}
-"""Packages that kinds of tables need."""
 
 MEDIA: Final = {
     ".csv": "text/csv; charset=utf-8",
     ".json": "application/json",
     ".jsonl": "application/x-ndjson",
+    ".md": "text/markdown; charset=utf-8",
     ".tsv": "text/tab-separated-values; charset=utf-8",
     ".txt": "text/plain; charset=utf-8",
     ".xml": "application/xml",
@@ -32,16 +27,10 @@ MEDIA: Final = {
 """The types of files by ending; others are `application/octet-stream`."""
 
 
-@cache
 def format_names() -> dict[str, str]:
     """Return the formats that can be written here, each with a description for people."""
-    found = {"jsonl": FORMATS["jsonl"].about}
-    found |= {each.name: each.about for each in FORMATS.values() if each.write is not None}
-    tables = {"csv": "CSV", "tsv": "TSV", "xlsx": "Excel", "parquet": "Parquet"}
-    for name in TABLES:
-        if name not in NEEDS or find_spec(NEEDS[name]) is not None:
-            found[name] = f"{tables.get(name, name)}, a row for each mention"
-    return found
+    first = FORMATS["jsonl"]
+    return {each.name: each.about for each in (first, *FORMATS.values()) if each.can_write}
 
 
 def file_name(stem: str, format: str) -> str:
@@ -51,24 +40,7 @@ def file_name(stem: str, format: str) -> str:
         >>> file_name("mentions", "jsonl"), file_name("mentions", "brat")
         ('mentions.jsonl', 'mentions.zip')
     """
-    if format in TABLES:
-        return stem + TABLES[format].suffixes[0]
-    chosen = FORMATS[format]
-    return stem + (".zip" if chosen.folder else chosen.suffixes[0])
-
-
-def write_as(
-    documents: Iterable[Document], path: Path, format: str, *, candidates: bool = False
-) -> None:
-    """Write documents to a path in a format or kind of table.
-
-    Raises:
-        CorpusError: The format cannot represent a document.
-    """
-    if format in TABLES:
-        write_table(documents, path, format, candidates=candidates)
-    else:
-        write(documents, path, format)
+    return stem + (FORMATS[format].ending or ".zip")
 
 
 def write_download(
@@ -80,18 +52,18 @@ def write_download(
         documents: The documents.
         folder: The folder.
         name: The name of the file, from `file_name`.
-        format: The name of a format that can be written, or of a kind of table.
+        format: The name of a format that can be written.
         candidates: Whether a table has columns for candidates.
 
     Raises:
         CorpusError: The format cannot represent a document.
     """
     path = folder / name
-    if format in TABLES or not FORMATS[format].folder:
-        write_as(documents, path, format, candidates=candidates)
+    if FORMATS[format].ending:
+        write(documents, path, format, candidates=candidates)
         return path
     files = path.with_suffix("")
-    write_as(documents, files, format)
+    write(documents, files, format)
     return Path(shutil.make_archive(str(files), "zip", files))
 
 

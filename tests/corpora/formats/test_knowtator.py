@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from discotag.corpora import CorpusError, read, strict, write
+from discotag.corpora import CorpusError, read, write
 from discotag.corpora.formats import knowtator
-from discotag.words import Splitter
+from discotag.corpora.formats.format import Reading
 
 DATA = Path(__file__).parents[2] / "data" / "knowtator"
 FIRST, SECOND = "case1.txt.knowtator.xml", "case1.xml"
@@ -60,10 +60,10 @@ def test_where_texts_are_found(project):
     below.mkdir(parents=True)
     with pytest.raises(CorpusError, match="'case1.txt' is not in the same folder"):
         list(read(path.rename(below / FIRST)))
-    found = knowtator.read(below / FIRST, Splitter(), strict, texts=text.parent)
+    found = knowtator.read(below / FIRST, Reading(), texts=text.parent)
     assert len(list(found)) == 1
     with pytest.raises(CorpusError, match="is not in"):
-        list(knowtator.read(below / FIRST, Splitter(), strict, texts=below))
+        list(knowtator.read(below / FIRST, Reading(), texts=below))
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,11 @@ import shutil
 import pytest
 
 from discotag import Document, Sentence
-from discotag.corpora import FORMATS, CorpusError, check_ids, read, write
+from discotag.corpora import FORMATS, CorpusError, read, write
 from discotag.corpora.formats.registry import (
     UnrecognisedError,
     find_format,
     named_format,
-    recognise,
 )
 from discotag.corpora.parsing import streams
 from discotag.corpora.parsing.files import files_in
@@ -97,28 +96,56 @@ def test_small_files(text, format, tmp_path):
 
 
 @pytest.mark.parametrize(("path", "format"), SAMPLES.items(), ids=lambda each: str(each))
-def test_prose_is_never_taken_for_a_format(path, format):
-    found = recognise(path)
-    assert (found and found.name) == (None if format in ("inline", "conll") else format)
+def test_samples_are_recognised_where_there_may_be_prose(path, format):
+    assert find_format(path, prose=True).name == format
 
 
 @pytest.mark.parametrize(
-    "text", ["", "a O", "a b\n0,0 A\n\n", "a\n\n\nb\n\n\nc\n", "{}", "[1]", "Sore."]
+    ("text", "format", "other"),
+    [
+        ("", "text", None),
+        ("{}", "text", None),
+        ("[1]", "text", None),
+        ("Sore.", "text", None),
+        ("My blood group is O", "text", "conll"),
+        ("I take B-12\nand I-131\n", "text", "conll"),
+        ("So sore\n\n\nAnd tired\n\n\nNothing else\n", "text", "inline"),
+        ("a b\n0,0 A\n\n", "inline", "text"),
+        ("a B-ADR\nb I-ADR\n", "conll", "text"),
+    ],
 )
-def test_what_may_be_text_is_not_recognised(text, tmp_path):
-    path = tmp_path / "file"
+@pytest.mark.parametrize("name", ["post.txt", "post", "post.md", "post.note"])
+def test_what_may_be_prose_or_not_is_told_of(text, format, other, name, tmp_path):
+    path = tmp_path / name
     path.write_text(text)
-    assert recognise(path) is None
+    problems = []
+    assert find_format(path, prose=True, report=problems.append).name == format
+    assert [(each.kind, each.message) for each in problems] == (
+        []
+        if other is None
+        else [
+            (
+                "guessed",
+                f"the file is read as {format}; if it is {other}, use --from {other}",
+            )
+        ]
+    )
 
 
-def test_folders_and_files_that_cannot_be_recognised(tmp_path):
-    assert recognise(tmp_path) is None
-    assert recognise(DATA / "brat/good").name == "brat"
+def test_endings_decide_where_prose_looks_like_a_format(tmp_path):
+    for name, format in (("a.conll", "conll"), ("a.tsv", "conll"), ("a.csv", "csv")):
+        (tmp_path / name).write_text("a O\nb O\n")
+        for prose in (False, True):
+            assert find_format(tmp_path / name, prose=prose).name == format
+
+
+def test_files_that_cannot_be_recognised(tmp_path):
     with pytest.raises(CorpusError, match="no such file"):
-        recognise(tmp_path / "none")
+        find_format(tmp_path / "none")
     (tmp_path / "a.pdf").write_bytes(b"%PDF-1.7")
-    with pytest.raises(CorpusError, match="a PDF document, not text"):
-        recognise(tmp_path / "a.pdf")
+    for prose in (False, True):
+        with pytest.raises(CorpusError, match="a PDF document, not text"):
+            find_format(tmp_path / "a.pdf", prose=prose)
 
 
 @pytest.mark.parametrize("raw", [b"", b" \n", b"\xef\xbb\xbf"])
@@ -173,6 +200,8 @@ def test_formats_say_what_they_are():
         assert name == format.name
         assert format.about
         assert "\n" not in format.about
+        assert format.read or format.write
+        assert format.ending.startswith(".") or format.folder
         assert all(suffix.startswith(".") for suffix in format.suffixes)
 
 
@@ -224,7 +253,7 @@ def test_a_link_that_leads_to_itself_is_named(tmp_path):
     with pytest.raises(CorpusError, match="loop: too many levels of symbolic links"):
         read(tmp_path / "loop")
     with pytest.raises(CorpusError, match="loop: too many levels of symbolic links"):
-        recognise(tmp_path / "loop")
+        find_format(tmp_path / "loop")
 
 
 def test_packed_files_of_a_folder_are_read(tmp_path):
@@ -246,12 +275,9 @@ def test_ids_that_occur_twice(tmp_path):
         (tmp_path / "one.json", (tmp_path / "one.json", None)),
     ):
         problems = []
-        documents = list(check_ids(read(path), problems.append))
+        documents = list(read(path, check_ids=True, report=problems.append))
         assert documents == list(read(path))
         assert [(each.kind, each.path, each.line) for each in problems] == [
             ("duplicate_id", str(place[0]), place[1])
         ]
         assert problems[0].severity == "warning"
-    problems = []
-    list(check_ids([Document([], id="x")] * 2, problems.append))
-    assert [each.kind for each in problems] == ["duplicate_id"]

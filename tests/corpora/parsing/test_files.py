@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from any_corpora import contents
+from any_corpora import CORPORA, WRITERS, contents
 from discotag import Document, Mention, Sentence
 from discotag.corpora import FORMATS, CorpusError, Problem, read, strict, write
 from discotag.corpora.parsing import files
@@ -153,7 +153,7 @@ def test_a_pipe_is_read_once(tmp_path):
 
 def test_paths_that_cannot_be_read(tmp_path):
     for path in (tmp_path / "none", tmp_path / "a\x00b", tmp_path / ("x" * 300), "a\nb"):
-        for format in (None, *FORMATS):
+        for format in (None, *CORPORA):
             with pytest.raises(CorpusError) as caught:
                 read(path, format, report=lambda problem: None)
             assert caught.value.problem.kind == "missing"
@@ -235,7 +235,7 @@ def test_standard_input_that_is_closed():
 def test_paths_that_cannot_be_written(tmp_path):
     one = [Document([Sentence(["a"], [Mention("X", [(0, 1)])])])]
     (tmp_path / "file").write_text("")
-    for name in (name for name, format in FORMATS.items() if format.write is not None):
+    for name in WRITERS:
         paths = [tmp_path / "file/out", tmp_path / "a\x00b"]
         if not FORMATS[name].folder:
             paths += [tmp_path / "none/out", tmp_path]
@@ -284,7 +284,7 @@ def test_messages_have_a_bound():
     assert problem.message.endswith("end")
 
 
-@pytest.mark.parametrize("name", [name for name, each in FORMATS.items() if each.write])
+@pytest.mark.parametrize("name", WRITERS)
 @pytest.mark.parametrize("moment", ["write", "close"])
 def test_a_full_disk_is_named_with_the_file(name, moment, tmp_path, monkeypatch):
     class Full(io.StringIO):

@@ -15,9 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discotag.corpora import CorpusError, read
-from discotag.corpora.recipes import prepare, psytar, source
+from discotag.corpora.recipes import prepare, psytar
 from discotag.corpora.recipes.psytar import WAYS, find
 from discotag.corpora.recipes.recipe import Order
+from discotag.corpora.tables import workbook as module
 from discotag.errors import DiscotagError
 from real_corpora import CORPORA, needs_corpora
 
@@ -245,12 +246,12 @@ def test_wrong_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "no sheet named 'ADR_Identified'",
     )
     fails(workbook(tmp_path / "c.xlsx", Sentence_Labeling=[("id",)]), "no column 'drug_id'")
-    fails(workbook(tmp_path / "d.xlsx", Sentence_Labeling=[]), "'Sentence_Labeling' cannot be read")
+    fails(workbook(tmp_path / "d.xlsx", Sentence_Labeling=[]), "'Sentence_Labeling' has no column")
     empty = [SENTENCES[0]], labelled("ADR")[:1]
     nothing = workbook(tmp_path / "e.xlsx", Sentence_Labeling=empty[0], ADR_Identified=empty[1])
     fails(nothing, "no documents were found; psytar needs PsyTAR_dataset.xlsx")
-    monkeypatch.setattr(source, "MAX_FILE", 100)
-    fails(nothing, "the unpacked file is too large")
+    monkeypatch.setattr(module, "MAX_SHARED", 100)
+    fails(nothing, "the workbook has texts of more than")
 
 
 def test_xml_that_expands_is_refused(mini: Path, tmp_path: Path) -> None:
@@ -272,7 +273,7 @@ def test_without_openpyxl(mini: Path, tmp_path: Path, monkeypatch: pytest.Monkey
         return real(name, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(builtins, "__import__", refuse)
-    with pytest.raises(DiscotagError, match=r"pip install 'discotag\[corpora\]'"):
+    with pytest.raises(DiscotagError, match=r"pip install 'discotag\[tables\]'"):
         prepare("psytar", mini, tmp_path / "out")
 
 

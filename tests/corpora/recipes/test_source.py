@@ -139,8 +139,6 @@ def test_zip_files_of_another_version_or_encoding(tmp_path: Path) -> None:
     whole[whole.rindex(b"\xff")] = "é".encode()[0]
     (tmp_path / "c.zip").write_bytes(whole)
     refused(tmp_path / "c.zip", "cannot be unpacked: zip file version")
-    with pytest.raises(CorpusError, match="not a workbook .* zip file version"):
-        source.check_sizes(tmp_path / "c.zip")
 
 
 @settings(deadline=None, max_examples=60)

@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from discotag.corpora import CorpusError
-from discotag.corpora.tables import TableOptions, read_table
+from discotag.corpora import CorpusError, TableOptions, read
 from tables import read_all
 
 TEXT = "Pain in my arms and legs"
@@ -50,7 +49,7 @@ def test_the_column_of_texts_is_guessed_and_said(tmp_path, rows, column):
 def test_columns_are_listed_where_it_is_not_clear(tmp_path, rows):
     message = f"which column has the texts. Use --text-column with one of {', '.join(rows[0])}"
     with pytest.raises(CorpusError, match=message):
-        list(read_table(make(tmp_path, *rows)))
+        list(read(make(tmp_path, *rows)))
 
 
 def test_a_missing_column_is_one_line(tmp_path):
@@ -61,13 +60,13 @@ def test_a_missing_column_is_one_line(tmp_path):
     ):
         message = f"posts.csv: no column named 'text'; columns are id, comment, date. Use --{name}"
         with pytest.raises(CorpusError, match=message):
-            list(read_table(path, options=options))
+            list(read(path, table=options))
 
 
 def test_many_columns_are_not_all_listed(tmp_path):
     path = make(tmp_path, [f"c{n}" for n in range(100)])
     with pytest.raises(CorpusError, match=r"one of c0, .*, c29 and 70 more$"):
-        list(read_table(path))
+        list(read(path))
 
 
 def test_names_match_without_case_and_spaces(tmp_path):
@@ -108,7 +107,7 @@ def test_a_first_row_that_is_a_text(tmp_path):
     with pytest.raises(
         CorpusError, match=r"csv:1: the first row must have the names of the columns"
     ):
-        list(read_table(path))
+        list(read(path))
 
 
 def test_a_title_above_the_names(tmp_path):
@@ -123,7 +122,7 @@ def test_empty_tables(tmp_path):
     path = tmp_path / "posts.csv"
     path.write_text("\n\n")
     with pytest.raises(CorpusError, match="the table is empty"):
-        list(read_table(path))
+        list(read(path))
 
 
 @pytest.mark.parametrize("wanted", ["A", "3", "2026-03-01", "Swollen knees"])

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discotag.corpora import CorpusError
+from discotag.corpora import CorpusError, read
 from discotag.corpora.parsing.streams import decoding
 from discotag.corpora.tables import delimited as module
-from discotag.corpora.tables import read_table
 from discotag.corpora.tables.delimited import CSV, rows
 from discotag.corpora.tables.dialect import NO_SEPARATOR, find_dialect, find_encoding
 from discotag.corpora.tables.table import TableOptions
@@ -92,7 +91,7 @@ def test_a_wrong_byte_does_not_make_utf_8_something_else(tmp_path):
 def test_an_encoding_that_is_given_is_used(tmp_path):
     path = tmp_path / "posts.csv"
     path.write_bytes("id,comment\n1,Больно рукам очень\n".encode("cp1251"))
-    (document,) = read_table(path, encoding="windows-1251")
+    (document,) = read(path, encoding="windows-1251")
     assert document.text == "Больно рукам очень"
     with decoding("utf-8"), pytest.raises(CorpusError, match="byte 0x.* is not utf-8"):
         list(rows(path, TableOptions(), _raise))
@@ -140,7 +139,7 @@ def test_a_bad_row_is_one_line_and_loses_nothing_else(tmp_path, bad, message, qu
     after = [f'{n},"Very, very tired",C' if quoted else f"{n},So tired,C" for n in range(3, 30)]
     path.write_text("\n".join(["id,comment,drug", "1,Pain in arms,A", bad, *after]) + "\n")
     with pytest.raises(CorpusError, match=re.escape(f"posts.csv:3: {message}")):
-        list(read_table(path, options=TableOptions("comment")))
+        list(read(path, table=TableOptions("comment")))
     documents, problems = read_all(path, text_column="comment")
     assert [document.id for document in documents] == ["1", *map(str, range(3, 30))]
     assert [document.extra["row"] for document in documents] == [2, *range(4, 31)]

@@ -10,16 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from discotag import DiscotagError
-from discotag.corpora import CorpusError, write
-from discotag.corpora.tables import (
-    TableOptions,
-    carried_columns,
-    find_table,
-    read_table,
-    write_table,
-)
+from discotag.corpora import CorpusError, TableOptions, read, write
+from discotag.corpora.formats.registry import UnrecognisedError, find_format
+from discotag.corpora.inputs import Inputs
 from discotag.corpora.tables import parquet as module
-from discotag.corpora.tables.parquet import PARQUET
 from tables import of_words, read_all, tagged
 
 POSTS = {
@@ -51,7 +45,7 @@ def test_values(posts):
 
 
 def test_values_as_json_lines(posts, tmp_path):
-    write(read_table(posts, options=TableOptions("comment", "key")), tmp_path / "out.jsonl")
+    write(read(posts, table=TableOptions("comment", "key")), tmp_path / "out.jsonl")
     first = json.loads((tmp_path / "out.jsonl").read_text().splitlines()[0])
     assert (first["id"], first["row"], first["when"], first["price"]) == (
         "7", 1, "1970-01-01T00:00:00", "1.50"
@@ -61,8 +55,8 @@ def test_values_as_json_lines(posts, tmp_path):
 def test_types_are_kept(posts, tmp_path):
     options = TableOptions("comment", "key")
     out = tmp_path / "out.parquet"
-    columns = carried_columns(find_table(posts), posts, options)
-    write_table(read_table(posts, options=options), out, rows="documents", columns=columns)
+    columns = Inputs([str(posts)], table=options).columns()
+    write(read(posts, table=options), out, rows="documents", columns=columns)
     found = pq.read_table(out)
     assert {field.name: str(field.type) for field in found.schema} == {
         "row": "int64", "id": "int32", "text": "string", "count": "int64",
@@ -79,7 +73,7 @@ def test_types_are_kept(posts, tmp_path):
 def test_rows_of_mentions(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "WRITTEN_ROWS", 2)
     out = tmp_path / "out.parquet"
-    write_table([*[tagged("Pain in arms", 0, 2, id="7", n=5)] * 3, of_words("sore", "toes")], out)
+    write([*[tagged("Pain in arms", 0, 2, id="7", n=5)] * 3, of_words("sore", "toes")], out)
     found = pq.read_table(out).to_pylist()
     assert len(found) == 4
     assert found[0] == {
@@ -90,15 +84,16 @@ def test_rows_of_mentions(tmp_path, monkeypatch):
 
 
 def test_no_rows(tmp_path):
-    write_table([], tmp_path / "out.parquet")
+    write([], tmp_path / "out.parquet")
     assert pq.read_table(tmp_path / "out.parquet").num_rows == 0
 
 
 def test_files_are_recognised_by_their_first_bytes(posts, tmp_path):
     posts.rename(tmp_path / "posts.dat")
-    assert find_table(tmp_path / "posts.dat") is PARQUET
+    assert find_format(tmp_path / "posts.dat").name == "parquet"
     (tmp_path / "receptor.txt").write_text("PAR1 is a receptor.")
-    assert find_table(tmp_path / "receptor.txt") is None
+    with pytest.raises(UnrecognisedError):
+        find_format(tmp_path / "receptor.txt")
 
 
 def test_damaged_files(posts, tmp_path):
@@ -106,10 +101,10 @@ def test_damaged_files(posts, tmp_path):
     for bad in (raw[: len(raw) // 2], raw[:4], b"PAR1\x15" + raw[60:]):
         (tmp_path / "bad.parquet").write_bytes(bad)
         with pytest.raises(CorpusError, match=r"bad\.parquet: the Parquet file") as caught:
-            list(read_table(tmp_path / "bad.parquet"))
+            list(read(tmp_path / "bad.parquet"))
         assert "\n" not in str(caught.value)
-    with pytest.raises(CorpusError, match="not a table"):
-        read_table(tmp_path / "none.parquet")
+    with pytest.raises(CorpusError, match="no such file"):
+        read(tmp_path / "none.parquet")
 
 
 def test_without_pyarrow(posts, monkeypatch):
@@ -121,6 +116,6 @@ def test_without_pyarrow(posts, monkeypatch):
         return usual(name, *arguments, **named)
 
     monkeypatch.setattr(builtins, "__import__", fail)
-    for work in (lambda: list(read_table(posts)), lambda: write_table([], posts)):
+    for work in (lambda: list(read(posts)), lambda: write([], posts)):
         with pytest.raises(DiscotagError, match=r"needs pyarrow: pip install 'discotag\[tables\]'"):
             work()

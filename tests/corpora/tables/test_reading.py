@@ -1,12 +1,14 @@
 """Rows as documents: ids, empty cells, lengths, and memory."""
 
 import tracemalloc
-from pathlib import Path
 
 import pytest
 
-from discotag.corpora import CorpusError
-from discotag.corpora.tables import read_table, reading, table_by_ending
+from discotag.corpora import CorpusError, TableOptions, read, write
+from discotag.corpora.formats.registry import UnrecognisedError, find_format
+from discotag.corpora.tables import reading
+from discotag.marks import Marked
+from discotag.words import Splitter
 from tables import read_all, workbook
 
 
@@ -56,7 +58,7 @@ def test_a_huge_text_of_a_workbook_is_one_line(tmp_path, monkeypatch):
     rows = [["id", "comment"], [1, "Pain in arms"], [2, "sore " * 100], [3, "Dry mouth"]]
     path = workbook(tmp_path / "posts.xlsx", {"Posts": rows})
     with pytest.raises(CorpusError, match=r"posts.xlsx:3: the text has more than .* characters"):
-        list(read_table(path))
+        list(read(path))
     documents, problems = read_all(path, text_column="comment")
     assert [document.id for document in documents] == ["1", "3"]
     assert [each.kind for each in problems] == ["too_long"]
@@ -73,18 +75,66 @@ def test_a_cell_outside_of_the_columns(tmp_path, monkeypatch):
     ]
 
 
-def test_endings():
-    assert table_by_ending(Path("a.XLSX")).name == "xlsx"
-    assert table_by_ending(Path("a.tsv.gz")).name == "tsv"
-    assert table_by_ending(Path("a.xlsx.gz")) is None
-    assert table_by_ending(Path("a.txt")) is None
+@pytest.mark.parametrize(
+    ("name", "format"),
+    [("a.XLSX", "xlsx"), ("a.CSV", "csv"), ("a.tsv.gz", "tsv"), ("a.xlsx.gz", None), ("a", None)],
+)
+def test_endings(tmp_path, name, format):
+    path = tmp_path / name
+    path.write_text("so sore\n")
+    if format is None:
+        with pytest.raises(UnrecognisedError):
+            find_format(path)
+    else:
+        assert find_format(path).name == format
 
 
-def test_unknown_formats(tmp_path):
-    with pytest.raises(CorpusError, match="ods: unknown format; tables are csv, tsv, xlsx"):
-        read_table(tmp_path / "a.ods", "ods")
-    with pytest.raises(CorpusError, match=r"a\.ods: this is not a table; the endings of tables"):
-        read_table(tmp_path / "a.ods")
+def test_what_is_not_a_table_has_no_columns(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "so sore"}\n')
+    with pytest.raises(CorpusError, match=r"a\.jsonl: this is not a table, which --text-column"):
+        read(path, table=TableOptions("text"))
+    with pytest.raises(CorpusError, match="markdown: this format can only be written, not read"):
+        read(path, "markdown")
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "xlsx", "parquet"])
+def test_mentions_that_discotag_has_written_are_read(tmp_path, ending):
+    documents = [
+        Splitter().document(
+            "Sore arms and legs. So tired!",
+            [Marked("ADR", ((0, 4), (14, 18))), Marked("Symptom", ((20, 28),))],
+            id="a",
+        ),
+        Splitter().document("Fine.", id="b"),
+    ]
+    path = tmp_path / f"out.{ending}"
+    write(documents, path, rows="documents")
+    again = list(read(path))
+    assert [each.sentences for each in again] == [each.sentences for each in documents]
+    assert [each.id for each in again] == ["a", "b"]
+
+
+def test_mentions_that_are_damaged_are_reported(tmp_path):
+    path = tmp_path / "out.csv"
+    names = "id,text,count,mentions,labels,scores,spans"
+    for labels, spans, kind in (
+        ("ADR; ADR", "[[[0, 4]]]", "syntax"),
+        ("ADR", "[[[0, 4]", "syntax"),
+        ("ADR", "[[[0]]]", "syntax"),
+        ("ADR", '[[["0", 4]]]', "syntax"),
+        ("ADR", "[[[0, 99]]]", "outside"),
+    ):
+        path.write_text(
+            f'{names}\n1,so sore,1,so,{labels},,"{spans.replace(chr(34), chr(34) * 2)}"\n'
+        )
+        documents, problems = read_all(path)
+        assert [(each.kind, each.line) for each in problems if each.severity == "error"] == [
+            (kind, 2)
+        ]
+        assert not any(each.mentions for each in documents)
+    path.write_text('text,labels,spans\nso sore,mine,"[1, 2]"\n')  # of somebody else
+    assert [each.extra["labels"] for each in read_all(path)[0]] == ["mine"]
 
 
 def test_memory_does_not_grow_with_the_table(tmp_path):
@@ -93,7 +143,7 @@ def test_memory_does_not_grow_with_the_table(tmp_path):
         path = tmp_path / f"{number}.csv"
         path.write_text("comment\n" + "Pain in my arms and legs\n" * number)
         tracemalloc.start()
-        assert sum(1 for _ in read_table(path)) == number
+        assert sum(1 for _ in read(path)) == number
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 2 * peaks[0]

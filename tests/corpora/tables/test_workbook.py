@@ -11,8 +11,7 @@ import openpyxl
 import pytest
 
 from discotag import DiscotagError
-from discotag.corpora import CorpusError
-from discotag.corpora.tables import read_table, write_table
+from discotag.corpora import CorpusError, read, write
 from discotag.corpora.tables import workbook as module
 from tables import cells_of, read_all, tagged, texts, workbook
 
@@ -60,7 +59,7 @@ def test_several_sheets(tmp_path):
     )
     message = "two.xlsx: the workbook has 2 sheets; use --sheet with one of Posts, More posts"
     with pytest.raises(CorpusError, match=message):
-        list(read_table(path))
+        list(read(path))
     for name in ("More posts", "more POSTS", "2"):
         assert texts(path, sheet=name) == ["Dry mouth too"]
     message = "no sheet named 'Pots'; sheets are Posts, More posts, None"
@@ -116,14 +115,14 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 504
 def test_files_that_are_no_workbook(tmp_path, name, raw, message):
     (tmp_path / name).write_bytes(raw)
     with pytest.raises(CorpusError, match=re.escape(f"{name}: {message}")) as caught:
-        list(read_table(tmp_path / name))
+        list(read(tmp_path / name))
     assert "\n" not in str(caught.value)
 
 
 def test_the_ending_does_not_matter(tmp_path):
     path = workbook(tmp_path / "new.xlsx", {"Posts": [HEADER, ROW]})
     old = path.rename(tmp_path / "old.xls")
-    documents = list(read_table(old, "xlsx"))
+    documents = list(read(old, "xlsx"))
     assert len(documents) == 1
 
 
@@ -135,24 +134,24 @@ def test_damaged_workbooks(tmp_path):
             raw = source.read(name)
             target.writestr(name, raw[: len(raw) // 2] if "sheet1" in name else raw)
     with pytest.raises(CorpusError, match="the sheet 'Posts' cannot be read"):
-        list(read_table(bad, options=None))
+        list(read(bad, table=None))
     raw = path.read_bytes()
     bad.write_bytes(raw[: len(raw) // 2])
     with pytest.raises(CorpusError, match="or it is damaged"):
-        list(read_table(bad))
+        list(read(bad))
 
 
 def test_workbooks_with_too_much_in_them(tmp_path, monkeypatch):
     path = workbook(tmp_path / "large.xlsx", {"Posts": [HEADER, ROW]})
     monkeypatch.setattr(module, "MAX_SHARED", 1000)
     with pytest.raises(CorpusError, match="has texts of more than 0 MiB; save it as CSV"):
-        list(read_table(path))
+        list(read(path))
 
 
 def test_formulas_are_texts(tmp_path):
     path = tmp_path / "out.xlsx"
     risky = ["=1+1", "+1 day", "-me", "@you", "\tx", "\rx"]
-    write_table([tagged("=1+1 pain", 3, **{"=drug": each}) for each in risky], path)
+    write([tagged("=1+1 pain", 3, **{"=drug": each}) for each in risky], path)
     sheet = openpyxl.load_workbook(path).active
     header, *rows = sheet.iter_rows()
     assert header[-1].value == "=drug"
@@ -173,7 +172,7 @@ def test_values_stay_what_they_are(tmp_path):
         "early": dt.date(1850, 1, 1), "nothing": None, "list": ["a", "b"], "odd": "a\x00b",
         "endless": float("inf"),
     }  # fmt: skip
-    write_table([tagged("pain", 0, id="12", **values)], path)
+    write([tagged("pain", 0, id="12", **values)], path)
     header, row = cells_of(path)
     found = dict(zip(header, row, strict=True))
     assert found["id"] == 12
@@ -186,7 +185,7 @@ def test_values_stay_what_they_are(tmp_path):
 def test_long_cells_are_cut_with_a_line(tmp_path, caplog):
     path = tmp_path / "out.xlsx"
     with caplog.at_level(logging.WARNING, "discotag"):
-        write_table([tagged("pain " + "😀" * 20_000, 0), tagged("pain " + "x" * 32_762, 0)], path)
+        write([tagged("pain " + "😀" * 20_000, 0), tagged("pain " + "x" * 32_762, 0)], path)
     _, cut, whole = cells_of(path)
     assert len(cut[-1].encode("utf-16-le")) <= 2 * 32_767
     assert cut[-1].endswith("😀…")
@@ -198,7 +197,7 @@ def test_more_rows_than_a_sheet_has(tmp_path, caplog, monkeypatch):
     monkeypatch.setattr(module, "MAX_ROWS", 4)
     path = tmp_path / "out.xlsx"
     with caplog.at_level(logging.WARNING, "discotag"):
-        write_table([tagged(f"pain {n}", 0) for n in range(7)], path)
+        write([tagged(f"pain {n}", 0) for n in range(7)], path)
     book = openpyxl.load_workbook(path)
     assert [(sheet.title, sheet.max_row) for sheet in book] == [
         ("found", 4),
@@ -218,7 +217,7 @@ def test_without_openpyxl(tmp_path, monkeypatch):
 
     path = workbook(tmp_path / "posts.xlsx", {"Posts": [HEADER, ROW]})
     monkeypatch.setattr(builtins, "__import__", fail)
-    for work in (lambda: list(read_table(path)), lambda: write_table([], path)):
+    for work in (lambda: list(read(path)), lambda: write([], path)):
         with pytest.raises(
             DiscotagError, match=r"needs openpyxl: pip install 'discotag\[tables\]'"
         ):

@@ -3,8 +3,9 @@
 import pytest
 
 from discotag import Mention, to_dataframe
-from discotag.corpora import CorpusError
-from discotag.corpora.tables import write_table, writing
+from discotag.corpora import CorpusError, write
+from discotag.corpora.formats.registry import find_format
+from discotag.corpora.tables import writing
 from discotag.corpora.tables.cells import RISKY, as_text, safe
 from tables import cells_of, of_words, tagged
 
@@ -19,7 +20,7 @@ def test_a_row_for_each_mention(tmp_path, ending):
         tagged("Slept well.", id="8", row=3, drug=None),
         tagged("So tired", 1, id=None, row=4, drug="C"),
     ]
-    write_table(documents, path)
+    write(documents, path)
     assert path.read_bytes().startswith(b"\xef\xbb\xbf")
     assert cells_of(path) == [
         ["row", "id", "label", "text", "spans", "score", "sentence", "drug"],
@@ -32,7 +33,7 @@ def test_a_row_for_each_mention(tmp_path, ending):
 def test_a_row_for_each_document(tmp_path):
     path = tmp_path / "out.csv"
     documents = [tagged(PAIN, 1, 4, id="7"), tagged("Slept well."), of_words("sore", "toes")]
-    write_table(documents, path, rows="documents")
+    write(documents, path, rows="documents")
     assert cells_of(path) == [
         ["id", "text", "count", "mentions", "labels", "scores", "spans"],
         ["7", PAIN, "1", "pain hipjoints", "ADR", "0.9346", "[[[4, 8], [20, 29]]]"],
@@ -43,7 +44,7 @@ def test_a_row_for_each_document(tmp_path):
 
 def test_columns_of_the_input_that_have_the_names_of_others(tmp_path):
     path = tmp_path / "out.csv"
-    write_table([tagged("pain", 0, score=1, **{"label": "x", "input_label": "y"})], path)
+    write([tagged("pain", 0, score=1, **{"label": "x", "input_label": "y"})], path)
     header, row = cells_of(path)
     assert header[6:] == ["input_label", "input_input_label"]
     assert row[6:] == ["x", "y"]
@@ -51,7 +52,7 @@ def test_columns_of_the_input_that_have_the_names_of_others(tmp_path):
 
 def test_the_file_is_the_first_column(tmp_path):
     path = tmp_path / "out.csv"
-    write_table([tagged("pain", 0, drug="A", row=3, file="may")], path)
+    write([tagged("pain", 0, drug="A", row=3, file="may")], path)
     header, row = cells_of(path)
     assert (header[:2], row[:2]) == (["file", "row"], ["may", "3"])
 
@@ -60,7 +61,7 @@ def test_the_file_is_the_first_column(tmp_path):
 @pytest.mark.parametrize("ending", ["csv", "tsv"])
 def test_formulas_get_an_apostrophe(tmp_path, text, ending):
     path = tmp_path / f"out.{ending}"
-    write_table([tagged("pain", 0, id=text, **{text: text})], path)
+    write([tagged("pain", 0, id=text, **{text: text})], path)
     raw = path.read_bytes().decode("utf-8-sig")
     cells = [
         cell.strip('"') for line in raw.split("\n") for cell in line.split(",\t"[ending == "tsv"])
@@ -81,24 +82,45 @@ def test_fields_of_later_documents_must_be_known(tmp_path, monkeypatch):
     monkeypatch.setattr(writing, "LOOK_AHEAD", 2)
     path = tmp_path / "out.csv"
     documents = [tagged("pain", 0, a=1), tagged("pain", 0, b=1), tagged("pain", 0, c=1)]
-    with pytest.raises(CorpusError, match="csv: the format cannot represent the field 'c'"):
-        write_table(documents, path)
+    with pytest.raises(
+        CorpusError, match="csv: document 3: the format cannot represent the field 'c'"
+    ):
+        write(documents, path)
     assert list(tmp_path.iterdir()) == []
-    write_table(documents, path, columns={"c": "carried"})
+    write(documents, path, columns={"c": "carried"})
     assert cells_of(path)[0][-3:] == ["a", "b", "c"]
 
 
 def test_endings_decide(tmp_path):
-    with pytest.raises(CorpusError, match=r"out\.ods: no table has this ending; name the format"):
-        write_table([], tmp_path / "out.ods")
-    write_table([], tmp_path / "out.ods", "csv")
-    assert cells_of(tmp_path / "out.ods") == [["id", "label", "text", "spans", "score", "sentence"]]
+    names = ["id", "label", "text", "spans", "score", "sentence"]
+    write([], tmp_path / "out.CSV")
+    assert cells_of(tmp_path / "out.CSV") == [names]
+    write([], tmp_path / "out.ods", "csv")
+    assert cells_of(tmp_path / "out.ods") == [names]
+    for name in ("out.json", "out.txt"):  # which would lose texts
+        write([tagged("pain", 0)], tmp_path / name)
+        assert find_format(tmp_path / name).name == "jsonl"
+
+
+def test_a_table_in_markdown(tmp_path):
+    path = tmp_path / "out.md"
+    text = "pain | ![x](http://a.b)\n<img> *a* `b` \\"
+    document = tagged(text, 0, 3, id="1", score=0.5)
+    write([document, tagged("Fine.", id="2")], path)
+    assert path.read_text() == (
+        "| id | label | text | spans | score | sentence |\n"
+        "| --- | --- | --- | --- | --- | --- |\n"
+        r"| 1 | ADR | pain \[ | \[\[0, 4\], \[8, 9\]\] | 0.5 | "
+        r"pain \| !\[x\](http://a.b) \<img\> \*a\* \`b\` \\ |" + "\n"
+    )
+    write([document], path, rows="documents")
+    assert path.read_text().splitlines()[0].startswith("| id | text | count | mentions |")
 
 
 def test_half_of_a_surrogate_pair(tmp_path):
     for name in ("out.csv", "out.parquet"):
         with pytest.raises(CorpusError, match="half of a surrogate pair"):
-            write_table([tagged("pain", 0, bad="\ud800")], tmp_path / name)
+            write([tagged("pain", 0, bad="\ud800")], tmp_path / name)
         assert not (tmp_path / name).exists()
 
 
@@ -119,7 +141,7 @@ def reviewed():
 
 
 def test_candidates_have_a_status(tmp_path):
-    write_table(reviewed(), tmp_path / "out.csv")
+    write(reviewed(), tmp_path / "out.csv")
     header, *rows = cells_of(tmp_path / "out.csv")
     at = [header.index(name) for name in ("text", "score", "status")]
     assert [[row[each] for each in at] for row in rows] == [
@@ -130,7 +152,7 @@ def test_candidates_have_a_status(tmp_path):
 
 
 def test_candidates_have_columns_of_their_own_in_a_row_for_each_document(tmp_path):
-    write_table(reviewed(), tmp_path / "out.csv", rows="documents")
+    write(reviewed(), tmp_path / "out.csv", rows="documents")
     header, first, second = cells_of(tmp_path / "out.csv")
     assert header[-4:-1] == ["candidates", "candidate_labels", "candidate_scores"]
     assert header[-1] == "candidate_spans"
@@ -144,6 +166,6 @@ def test_candidates_have_columns_of_their_own_in_a_row_for_each_document(tmp_pat
 def test_candidates_that_come_too_late(tmp_path):
     late = [*[tagged("Fine.")] * (writing.LOOK_AHEAD + 1), *reviewed()]
     with pytest.raises(CorpusError, match="candidates, which the first"):
-        write_table(late, tmp_path / "out.csv")
-    write_table(late, tmp_path / "out.csv", candidates=True)
+        write(late, tmp_path / "out.csv")
+    write(late, tmp_path / "out.csv", candidates=True)
     assert sum("to review" in row for row in cells_of(tmp_path / "out.csv")) == 2

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from discotag.corpora import check_ids, read
+from discotag.corpora import read
 from discotag.corpora.checks.analysis import Analysis
 from discotag.corpora.checks.scheme_fit import Fits, Setting
 from discotag.corpora.checks.suspected_errors import RULES, find_suspicions
@@ -169,8 +169,10 @@ def check(
         (1, {'outside': 1})
     """
     checker = _Checker(Checked(str(path), setting, max(kept, 1)), report)
-    documents = read(path, format, splitter=splitter, report=checker.report, encoding=encoding)
-    checker.run(check_ids(documents, checker.report), progress)
+    documents = read(
+        path, format, splitter=splitter, report=checker.report, encoding=encoding, check_ids=True
+    )
+    checker.run(documents, progress)
     return checker.checked
 
 

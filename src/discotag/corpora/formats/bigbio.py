@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from discotag.corpora.formats.format import Format
+from discotag.corpora.formats.format import Format, Reading, Writing
 from discotag.corpora.parsing.files import created
 from discotag.corpora.parsing.json_stream import first_object, values
 from discotag.corpora.parsing.json_values import (
@@ -45,9 +45,9 @@ def recognises(path: Path, head: str) -> bool:
     return first_object(head)[1].keys() >= {"document_id", "passages"}
 
 
-def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
+def read(path: Path, reading: Reading) -> Iterator[Document]:
     """Yield a document for each line, or for each object of a list."""
-    yield from documents(values(path, report), str(path), splitter, report)
+    yield from documents(values(path, reading.report), str(path), reading.splitter, reading.report)
 
 
 def documents(
@@ -72,7 +72,7 @@ def documents(
             yield document
 
 
-def write(documents: Iterable[Document], path: Path) -> None:
+def write(documents: Iterable[Document], path: Path, writing: Writing) -> None:
     """Write one line per document."""
     with created(path) as stream:
         for number, document in enumerate(documents):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from discotag.corpora.formats.bioc import LABEL, PREFIX, called
-from discotag.corpora.formats.format import Format
+from discotag.corpora.formats.format import Format, Reading, Writing
 from discotag.corpora.parsing.files import created
 from discotag.corpora.parsing.json_stream import first_object, objects
 from discotag.corpora.parsing.json_values import (
@@ -35,7 +35,6 @@ from discotag.corpora.parsing.standoff import (
     writable,
 )
 from discotag.mentions import Document
-from discotag.words import Splitter
 
 DOCUMENTS: Final = ("documents", "PubTator3")
 """The keys of the documents of a collection; the second is used by PubTator."""
@@ -47,23 +46,23 @@ END: Final = "\n]}\n"
 def recognises(path: Path, head: str) -> bool:
     """Return whether the file has an object with a list of passages or documents."""
     keys = first_object(head)[1]
-    return any(keys.get(key) in ("start_array", "") for key in ("passages", *DOCUMENTS))
+    return any(keys.get(key) in ("[", "") for key in ("passages", *DOCUMENTS))
 
 
-def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
+def read(path: Path, reading: Reading) -> Iterator[Document]:
     """Yield the documents of the collection."""
-    for data in objects(path, DOCUMENTS, report):
+    for data in objects(path, DOCUMENTS, reading.report):
         try:
-            source = _source(data, path, report)
+            source = _source(data, path, reading.report)
         except MalformedError as error:
-            report(Problem("syntax", str(error), str(path)))
+            reading.report(Problem("syntax", str(error), str(path)))
             continue
-        document = assembled(source, splitter, report)
+        document = assembled(source, reading.splitter, reading.report)
         if document is not None:
             yield document
 
 
-def write(documents: Iterable[Document], path: Path) -> None:
+def write(documents: Iterable[Document], path: Path, writing: Writing) -> None:
     """Write a collection of documents."""
     with created(path) as stream:
         stream.write(START)

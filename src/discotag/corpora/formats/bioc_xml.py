@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from discotag.corpora.formats.bioc import LABEL, PREFIX, called
-from discotag.corpora.formats.format import Format
+from discotag.corpora.formats.format import Format, Reading, Writing
 from discotag.corpora.parsing.files import created
 from discotag.corpora.parsing.problems import MalformedError, Problem, Report
 from discotag.corpora.parsing.standoff import (
@@ -30,7 +30,6 @@ from discotag.corpora.parsing.standoff import (
 from discotag.corpora.parsing.unwritable import unwritable
 from discotag.corpora.parsing.xml_elements import Element, elements
 from discotag.mentions import Document
-from discotag.words import Splitter
 
 COLLECTION: Final = re.compile(r"<(!DOCTYPE\s+)?collection[\s>]")
 NUMBER: Final = re.compile(r"\s*(-?[0-9]{1,15})\s*")
@@ -50,20 +49,20 @@ def recognises(path: Path, head: str) -> bool:
     return head.lstrip().startswith("<") and COLLECTION.search(head) is not None
 
 
-def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
+def read(path: Path, reading: Reading) -> Iterator[Document]:
     """Yield the documents of the collection."""
-    for element in elements(path, ("document",), report):
+    for element in elements(path, ("document",), reading.report):
         try:
-            source = _source(element, path, report)
+            source = _source(element, path, reading.report)
         except MalformedError as error:
-            report(Problem("syntax", str(error), str(path), element.line))
+            reading.report(Problem("syntax", str(error), str(path), element.line))
             continue
-        document = assembled(source, splitter, report)
+        document = assembled(source, reading.splitter, reading.report)
         if document is not None:
             yield document
 
 
-def write(documents: Iterable[Document], path: Path) -> None:
+def write(documents: Iterable[Document], path: Path, writing: Writing) -> None:
     """Write a collection of documents.
 
     Raises:
@@ -83,6 +82,7 @@ FORMAT: Final = Format(
     recognises=recognises,
     read=read,
     write=write,
+    outputs=(".xml",),
 )
 
 

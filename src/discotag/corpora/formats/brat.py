@@ -20,7 +20,7 @@ from collections.abc import Collection, Iterable, Iterator, Set
 from pathlib import Path
 from typing import Final
 
-from discotag.corpora.formats.format import Format
+from discotag.corpora.formats.format import Format, Reading, Writing
 from discotag.corpora.parsing.files import (
     STANDARD,
     created,
@@ -84,7 +84,7 @@ def recognises(path: Path, head: str) -> bool:
     return path.name.endswith(MARKS)
 
 
-def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
+def read(path: Path, reading: Reading) -> Iterator[Document]:
     """Yield a document for each pair of files.
 
     A `.txt` file without an `.ann` file is reported and left out: a text that was not annotated is
@@ -96,7 +96,7 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
     if path.is_dir():
         found = {
             name.removesuffix(end): path / name.removesuffix(end)
-            for name, end in _names(path, report)
+            for name, end in _names(path, reading.report)
         }
     elif path.name.endswith((TEXT, MARKS)):
         stem = path.name[: -len(TEXT)]
@@ -104,20 +104,20 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
     else:
         message = "brat needs a folder of .txt and .ann files, or one of these files"
         raise CorpusError(Problem("missing", message, str(path)))
-    labels = Labels(report)
+    labels = Labels(reading.report)
     for name, place in sorted(found.items()):
         try:
-            document = _document(name, place, splitter, labels, report)
+            document = _document(name, place, reading.splitter, labels, reading.report)
         except CorpusError as error:  # one file cannot be read; go on with the others
-            report(error.problem)
+            reading.report(error.problem)
         except OSError as error:  # a folder cannot be read
-            report(failed(error, place).problem)
+            reading.report(failed(error, place).problem)
         else:
             if document is not None:
                 yield document
 
 
-def write(documents: Iterable[Document], path: Path) -> None:
+def write(documents: Iterable[Document], path: Path, writing: Writing) -> None:
     """Write a `.txt` and an `.ann` file for each document, named by its id or its number.
 
     An existing `.ann` file is updated: lines of mentions that the document still has are unchanged,
@@ -140,8 +140,8 @@ def annotated(folder: Path) -> list[Path]:
     return [path for path in files_in(folder, (MARKS,)) if path.stat().st_size]
 
 
-def write_predictions(
-    documents: Iterable[Document], path: Path, labels: Collection[str], *, replace: bool
+def update(
+    documents: Iterable[Document], path: Path, labels: Collection[str], replace: bool
 ) -> Iterator[int]:
     """Write documents as `write` does, but keep existing mentions of other labels.
 
@@ -195,7 +195,9 @@ FORMAT: Final = Format(
     recognises=recognises,
     read=read,
     write=write,
+    update=update,
     folder=True,
+    streams=False,
 )
 
 

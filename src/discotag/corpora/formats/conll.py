@@ -21,12 +21,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from discotag.corpora.formats.format import Format
+from discotag.corpora.formats.format import Format, Reading, Writing
 from discotag.corpora.parsing import files
 from discotag.corpora.parsing.problems import Problem, Report
 from discotag.corpora.parsing.unwritable import check_label, check_words, unwritable
 from discotag.mentions import Document, Mention, Sentence
-from discotag.words import Splitter
 
 DOCUMENT: Final = "-DOCSTART-"
 
@@ -43,14 +42,7 @@ ROWS_THAT_FIT: Final = 0.8
 
 def recognises(path: Path, head: str) -> bool:
     """Return whether lines end with tags."""
-    complete = head.split("\n")
-    if len(complete) > 1:
-        complete.pop()  # empty, or truncated
-    rows = [
-        COLUMNS.split(row.strip(" \t\r"))
-        for row in complete
-        if row.strip() and not row.startswith(("# ", DOCUMENT))
-    ]
+    rows = _rows(head)
     fit = sum(
         len(row) > 1 and (_is_tag(row[-1]) or BARE_TAG.fullmatch(row[-1]) is not None)
         for row in rows
@@ -58,37 +50,47 @@ def recognises(path: Path, head: str) -> bool:
     return fit > 0 and fit >= ROWS_THAT_FIT * len(rows)
 
 
-def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
+def has_mentions(head: str) -> bool:
+    """Return whether several rows have the same number of columns, and some begin a mention.
+
+    Texts such as "I take B-12", line by line, end with tags by chance.
+    """
+    rows = [row for row in _rows(head) if len(row) > 1 and _is_tag(row[-1])]
+    labelled = sum(row[-1] != "O" for row in rows)
+    return len(rows) > 1 and labelled > 0 and len({len(row) for row in rows}) == 1
+
+
+def read(path: Path, reading: Reading) -> Iterator[Document]:
     """Yield a document for each `-DOCSTART-`, or for each sentence if there is none.
 
     A tag that continues a mention that did not begin is reported, and read as the beginning, as in
     conlleval.
     """
-    document = _Document(path, report)
-    rows = _Sentence(path, report)
-    for number, line in files.lines(path, report):
+    document = _Document(path, reading.report)
+    rows = _Sentence(path, reading.report)
+    for number, line in files.lines(path, reading.report):
         if line is None:
             rows.bad = True
         elif not line.strip(" \t"):
             yield from document.add(rows)
-            rows = _Sentence(path, report, rows.columns)
+            rows = _Sentence(path, reading.report, rows.columns)
         elif line.startswith(DOCUMENT) and COLUMNS.split(line, maxsplit=1)[0] == DOCUMENT:
             yield from document.add(rows)
             yield from document.begin(number)
-            rows = _Sentence(path, report, rows.columns)
+            rows = _Sentence(path, reading.report, rows.columns)
         elif rows.is_comment(line):
             continue
         else:
             document.size += len(line)
             if document.size > files.MAX_LINE:
                 document.too_long(number)
-                rows = _Sentence(path, report, rows.columns)
+                rows = _Sentence(path, reading.report, rows.columns)
             rows.add(number, line)
     yield from document.add(rows)
     yield from document.end()
 
 
-def write(documents: Iterable[Document], path: Path) -> None:
+def write(documents: Iterable[Document], path: Path, writing: Writing) -> None:
     """Write words and their BIO tags, separated by tabs.
 
     A document that does not have exactly one sentence begins with `-DOCSTART-`, and so do all
@@ -109,7 +111,11 @@ FORMAT: Final = Format(
     recognises=recognises,
     read=read,
     write=write,
-    certain=False,
+    certain=has_mentions,
+    outputs=(".conll", ".bio"),
+    keeps_text=False,
+    discontinuous=False,
+    overlaps=False,
 )
 
 
@@ -251,6 +257,18 @@ class _Document:
         self.skipped = True
         if self.sentences is not None:
             self.sentences.clear()
+
+
+def _rows(head: str) -> list[list[str]]:
+    """Return the columns of the complete lines at the beginning of a file."""
+    complete = head.split("\n")
+    if len(complete) > 1:
+        complete.pop()  # empty, or truncated
+    return [
+        COLUMNS.split(row.strip(" \t\r"))
+        for row in complete
+        if row.strip() and not row.startswith(("# ", DOCUMENT))
+    ]
 
 
 def _is_tag(text: str) -> bool:

@@ -15,33 +15,37 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from discotag.corpora.formats.format import Format
+from discotag.corpora.formats.format import Format, Reading, Writing
 from discotag.corpora.parsing.files import created, lines, write_pieces
-from discotag.corpora.parsing.problems import Problem, Report
+from discotag.corpora.parsing.problems import Problem
 from discotag.corpora.parsing.unwritable import check_label, check_words, unwritable
 from discotag.corpora.parsing.word_mentions import Candidate, Tell, good_mentions
 from discotag.mentions import Document, Sentence
-from discotag.words import Splitter
 
 MENTION: Final = re.compile(r"(\d{1,9},\d{1,9}(?:,\d{1,9},\d{1,9})*) (\S+)", re.ASCII)
 
 
 def recognises(path: Path, head: str) -> bool:
     """Return whether words, mentions and empty lines alternate."""
-    rows = [line.rstrip("\r") for line in head.split("\n")]
-    blocks = zip(rows, rows[1:], [*rows[2:], ""], strict=False)
-    if any(
-        words and not gap and MENTION.fullmatch(mentions.split("|", 1)[0])
-        for words, mentions, gap in blocks
-    ):
+    if has_mentions(head):
         return True
     # The first sentences may have no mentions.
+    rows = _rows(head)
     return len(rows) > 3 and all(rows[:-1:3]) and not any(rows[1::3]) and not any(rows[2::3])
 
 
-def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
+def has_mentions(head: str) -> bool:
+    """Return whether a line of mentions is between words and an empty line."""
+    rows = _rows(head)
+    return any(
+        words and not gap and MENTION.fullmatch(mentions.split("|", 1)[0])
+        for words, mentions, gap in zip(rows, rows[1:], [*rows[2:], ""], strict=False)
+    )
+
+
+def read(path: Path, reading: Reading) -> Iterator[Document]:
     """Yield a document for each sentence."""
-    rows = lines(path, report)
+    rows = lines(path, reading.report)
     for number, row in rows:
         if row is not None and not row.strip():  # additional empty lines
             continue
@@ -49,7 +53,7 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
         number_of_gap, gap = next(rows, (0, ""))
         if gap:
             message = "expected an empty line after the words and the mentions"
-            report(Problem("syntax", message, str(path), number_of_gap))
+            reading.report(Problem("syntax", message, str(path), number_of_gap))
             for _, gap in rows:
                 if not gap:
                     break
@@ -57,13 +61,13 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
             words = tuple(row.split())
 
             def tell(kind: str, message: str, line: int = number + 1) -> None:
-                report(Problem(kind, message, str(path), line))
+                reading.report(Problem(kind, message, str(path), line))
 
             found = good_mentions(_candidates(mentions, tell), len(words), tell)
             yield Document((Sentence(words, found),), place=(str(path), number))
 
 
-def write(documents: Iterable[Document], path: Path) -> None:
+def write(documents: Iterable[Document], path: Path, writing: Writing) -> None:
     """Write the sentences of all documents.
 
     Raises:
@@ -81,8 +85,14 @@ FORMAT: Final = Format(
     recognises=recognises,
     read=read,
     write=write,
-    certain=False,
+    certain=has_mentions,
+    outputs=(".txt", ".inline"),
+    keeps_text=False,
 )
+
+
+def _rows(head: str) -> list[str]:
+    return [line.rstrip("\r") for line in head.split("\n")]
 
 
 def _candidates(row: str, tell: Tell) -> Iterator[Candidate]:

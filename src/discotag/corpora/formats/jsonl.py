@@ -37,7 +37,7 @@ from operator import add
 from pathlib import Path
 from typing import Any, Final
 
-from discotag.corpora.formats.format import Format
+from discotag.corpora.formats.format import Format, Reading, Writing
 from discotag.corpora.parsing.files import created
 from discotag.corpora.parsing.json_stream import first_object, values
 from discotag.corpora.parsing.json_values import as_list, as_object, as_text
@@ -70,10 +70,10 @@ MENTION: Final = frozenset({"label", "text", "spans", "fragments", "score"})
 def recognises(path: Path, head: str) -> bool:
     """Return whether the first object, alone or in a list, has the keys of a document."""
     keys = first_object(head)[1]
-    return not OWN_KEYS.isdisjoint(keys) or keys.get("text") in ("string", "")
+    return not OWN_KEYS.isdisjoint(keys) or keys.get("text") in ('"', "")
 
 
-def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
+def read(path: Path, reading: Reading) -> Iterator[Document]:
     """Yield a document for each line, or for each object of a list."""
     seen: set[str] = set()
 
@@ -83,32 +83,22 @@ def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
             if problem.message in seen:
                 return
             seen.add(problem.message)
-        report(problem)
+        reading.report(problem)
 
-    for number, data in values(path, report):
+    for number, data in values(path, reading.report):
         try:
-            document = from_dict(data, splitter, once, str(path), number)
+            document = from_dict(data, reading.splitter, once, str(path), number)
         except (MalformedError, SentenceError) as error:
-            report(Problem("syntax", str(error), str(path), number))
+            reading.report(Problem("syntax", str(error), str(path), number))
             continue
         yield document
 
 
-def write(documents: Iterable[Document], path: Path) -> None:
+def write(documents: Iterable[Document], path: Path, writing: Writing) -> None:
     """Write one line per document."""
     with created(path) as stream:
         for document in documents:
             stream.write(to_line(document))
-
-
-FORMAT: Final = Format(
-    name="jsonl",
-    about="discotag's JSON lines, one document per line, lossless",
-    suffixes=(".jsonl", ".ndjson"),
-    recognises=recognises,
-    read=read,
-    write=write,
-)
 
 
 def to_line(document: Document) -> str:
@@ -144,6 +134,19 @@ def _plain(value: object) -> str:
 def to_dict(document: Document) -> dict[str, Any]:
     """Return a document as plain data."""
     return {"discotag": VERSION, **document.to_dict()}
+
+
+FORMAT: Final = Format(
+    name="jsonl",
+    about="discotag's JSON lines, one document per line, lossless",
+    suffixes=(".jsonl", ".ndjson"),
+    recognises=recognises,
+    read=read,
+    write=write,
+    line=to_line,
+    outputs=(".jsonl", ".ndjson"),
+    keeps_details=True,
+)
 
 
 def from_dict(

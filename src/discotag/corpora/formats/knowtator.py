@@ -17,13 +17,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from discotag.corpora.formats.format import Format
+from discotag.corpora.formats.format import Format, Reading
 from discotag.corpora.parsing.files import is_inside, read_text
 from discotag.corpora.parsing.problems import CorpusError, Problem, Report, shown
 from discotag.corpora.parsing.standoff import Annotation, Piece, Source, assembled
 from discotag.corpora.parsing.xml_elements import Element, elements
 from discotag.mentions import Document, Fragment
-from discotag.words import Splitter
 
 FIRST: Final = "annotations"
 SECOND: Final = "knowtator-project"
@@ -47,19 +46,16 @@ def recognises(path: Path, head: str) -> bool:
     return head.lstrip().startswith("<") and START.search(head) is not None
 
 
-def read(
-    path: Path, splitter: Splitter, report: Report, *, texts: Path | None = None
-) -> Iterator[Document]:
+def read(path: Path, reading: Reading, *, texts: Path | None = None) -> Iterator[Document]:
     """Yield a document for each text that the file annotates.
 
     Args:
         path: The XML.
-        splitter: Splits text into sentences and words.
-        report: Called with each problem.
+        reading: How the text is split into words, and what is called with each problem.
         texts: The folder with the texts; by default it is searched.
     """
-    for source in sources(path, report, texts=texts):
-        document = assembled(source, splitter, report)
+    for source in sources(path, reading.report, texts=texts):
+        document = assembled(source, reading.splitter, reading.report)
         if document is not None:
             yield document
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -13,37 +13,68 @@ from discotag.corpora.formats import (
     bioc_xml,
     brat,
     conll,
+    doccano,
     inline,
     jsonl,
     knowtator,
+    text,
     w2ner,
 )
-from discotag.corpora.formats.format import Format
+from discotag.corpora.formats.format import Format, always
+from discotag.corpora.formats.tabular import TABULAR
 from discotag.corpora.parsing.files import STANDARD, failed, files_in, head
-from discotag.corpora.parsing.problems import CorpusError, Problem
+from discotag.corpora.parsing.problems import CorpusError, Problem, Report, strict
+from discotag.corpora.parsing.streams import HEAD
+from discotag.corpora.tables.table import TableOptions
 
 FORMATS: Final[dict[str, Format]] = {
-    module.FORMAT.name: module.FORMAT
-    for module in (
-        knowtator,
-        bioc_xml,
-        bigbio,
-        bioc_json,
-        w2ner,  # before jsonl: its sentences may have a text
-        jsonl,
-        brat,
-        conll,  # before inline: '0,1 B-ADR' may be a word and its tag
-        inline,
+    each.name: each
+    for each in (
+        knowtator.FORMAT,
+        bioc_xml.FORMAT,
+        bigbio.FORMAT,
+        bioc_json.FORMAT,
+        w2ner.FORMAT,  # before jsonl: its sentences may have a text
+        doccano.FORMAT,  # before jsonl: its documents have a text
+        jsonl.FORMAT,
+        brat.FORMAT,
+        conll.FORMAT,  # before inline: '0,1 B-ADR' may be a word and its tag
+        inline.FORMAT,
+        *TABULAR,
+        text.FORMAT,
     )
 }
 """The formats by name, in the order in which they are tried to recognise a file."""
 
+TEXT: Final = text.FORMAT
+"""Plain text, which is everything that is not recognised, where plain text is read."""
+
 TRIED: Final = 100
 """The number of files of a folder that are tried to recognise its format."""
+
+NOT_A_TABLE: Final = (
+    "this is not a table, which --text-column, --id-column and --sheet are for; use --from if it "
+    "is one"
+)
 
 
 class UnrecognisedError(CorpusError):
     """A file or a folder whose format was not recognised."""
+
+
+def names(wanted: Callable[[Format], object] = lambda each: True) -> str:
+    """Return the names of the formats for which a function is true, as messages list them.
+
+    Example:
+        >>> names(lambda each: each.table and each.read)
+        'csv, tsv, xlsx, parquet'
+    """
+    return ", ".join(name for name, each in FORMATS.items() if wanted(each))
+
+
+READABLE: Final = names(lambda each: each.read)
+WRITABLE: Final = names(lambda each: each.write)
+TABLES: Final = names(lambda each: each.table)
 
 
 def named_format(name: str) -> Format:
@@ -53,73 +84,85 @@ def named_format(name: str) -> Format:
         CorpusError: The format is unknown.
     """
     if name not in FORMATS:
-        known = ", ".join(FORMATS)
-        raise CorpusError(Problem("syntax", f"unknown format; known formats are {known}", name))
+        message = f"unknown format; known formats are {names()}"
+        raise CorpusError(Problem("syntax", message, name))
     return FORMATS[name]
 
 
-def recognise(path: Path) -> Format | None:
-    """Return the format of a file or folder if its content shows it with certainty.
+def format_to_read(
+    path: Path,
+    name: str | None = None,
+    table: TableOptions | None = None,
+    *,
+    prose: bool = False,
+    report: Report = strict,
+) -> Format:
+    """Return the format to read a path in: the one with this name, or the one recognised.
 
-    The formats `inline` and `conll`, which prose can look like, are never returned. None means that
-    the file may be plain text or is empty, or that the folder is not in brat's format. Standard
-    input can still be read afterwards.
+    Args:
+        path: The file or folder.
+        name: The name of a format; by default it is recognised.
+        table: Where the texts of a table are: if this is given, the path must be a table.
+        prose: Whether the file may be plain text; see `find_format`.
+        report: Called if the file may be of another format, too.
 
     Raises:
-        CorpusError: The path cannot be read, is not text, or is a pipe, which can only be read
-            once.
+        CorpusError: The format is unknown, cannot be read, or was not recognised.
+    """
+    found = find_format(path, prose=prose, report=report) if name is None else named_format(name)
+    problem = None
+    if found.read is None:
+        problem = Problem("syntax", "this format can only be written, not read", found.name)
+    elif path == STANDARD and not found.streams and not found.folder:
+        message = f"{found.name} cannot be read from standard input; give the file"
+        problem = Problem("syntax", message, str(path))
+    elif table and found.table is None:
+        problem = Problem("syntax", NOT_A_TABLE, str(path))
+    if problem is not None:
+        raise CorpusError(problem)
+    return found
+
+
+def find_format(path: Path, *, prose: bool = False, report: Report = strict) -> Format:
+    """Recognise the format of a file or folder from its content, or else from its ending.
+
+    Standard input can still be read afterwards.
+
+    Args:
+        path: The file or folder.
+        prose: Whether the file may be plain text, which is what remains. Then files are recognised
+            as `inline` or `conll` only with certainty, or if their ending is not one of plain text.
+        report: Called if a file that may be plain text may also be of another format.
+
+    Raises:
+        UnrecognisedError: No format was recognised.
+        CorpusError: The path cannot be read, is not text, is empty, or is a pipe, which can only be
+            read once.
 
     Example:
         >>> from tempfile import NamedTemporaryFile
         >>> file = NamedTemporaryFile(suffix=".txt")
         >>> _ = Path(file.name).write_text('[{"id": 7, "text": "Sore toes"}]')
-        >>> recognise(Path(file.name)).name
+        >>> find_format(Path(file.name)).name
         'jsonl'
     """
-    return _recognised(path, [each for each in FORMATS.values() if each.certain])
-
-
-def find_format(path: Path) -> Format:
-    """Recognise the format of a file or folder from its content.
-
-    Raises:
-        UnrecognisedError: No format was recognised.
-        CorpusError: The path cannot be read, is not text, or is empty.
-    """
-    found = _recognised(path, FORMATS.values())
-    if found is not None:
-        return found
-    if path != STANDARD and path.is_dir():
-        return _format_inside(path)
-    if not head(path).strip():
-        raise CorpusError(Problem("missing", "the file is empty", str(path)))
-    known = ", ".join(FORMATS)
-    message = f"the format was not recognised; name it, one of {known}"
-    raise UnrecognisedError(Problem("syntax", message, str(path)))
-
-
-def _recognised(path: Path, formats: Iterable[Format]) -> Format | None:
     try:
         if path != STANDARD and path.is_dir():
-            return next(
-                (each for each in formats if each.folder and each.recognises(path, "")), None
-            )
+            return _format_of_folder(path)
         if path.is_fifo():
             message = "a pipe can only be read once: name its format, or use standard input"
             raise CorpusError(Problem("syntax", message, str(path)))
-        start = head(path)
-        if not start.strip():
-            return None
-        return next((each for each in formats if each.recognises(path, start)), None)
+        return _format_of_file(path, prose, report)
     except OSError as error:  # a name that is too long, a folder that cannot be read
         raise failed(error, path) from None
 
 
-def _format_inside(folder: Path) -> Format:
-    """Return the format of the first recognised file in a folder; others may be a README."""
-    files = files_in(
-        folder, report=lambda problem: None
-    )  # they are reported when the files are read
+def _format_of_folder(folder: Path) -> Format:
+    for each in FORMATS.values():
+        if each.folder and each.recognises(folder, ""):
+            return each
+    # The first recognised file shows the format; others may be a README.
+    files = files_in(folder, report=lambda problem: None)  # reported when the files are read
     if not files:
         raise CorpusError(Problem("missing", "the folder has no files", str(folder)))
     for file in files[:TRIED]:
@@ -127,6 +170,56 @@ def _format_inside(folder: Path) -> Format:
             found = find_format(file)
             if file.name.endswith(found.endings):
                 return found
-    known = ", ".join(FORMATS)
-    message = f"no file in this folder was recognised; name the format, one of {known}"
+    message = f"no file in this folder was recognised; name the format, one of {READABLE}"
     raise UnrecognisedError(Problem("syntax", message, str(folder)))
+
+
+def _format_of_file(path: Path, prose: bool, report: Report) -> Format:
+    binary = _binary(path)
+    if binary is not None:
+        return binary
+    start = head(path)
+    ending = _first(lambda each: each.by_ending and _ends(path, each))
+    if not start.strip() and ending is None and not prose:
+        raise CorpusError(Problem("missing", "the file is empty", str(path)))
+    found = _first(lambda each: each.recognises(path, start)) if start.strip() else None
+    if prose and found is brat.FORMAT and path.name.endswith(brat.TEXT):
+        return TEXT  # the annotations in the .ann file are not read
+    if found is None or found.certain is always:
+        found = found or ending or (TEXT if prose else None)
+    elif ending is not None:
+        found = found if _ends(path, found) else ending
+    elif prose and (is_plain(path) or not _ends(path, found)):
+        certain = found.certain(start)
+        other, found = (TEXT, found) if certain else (found, TEXT)
+        message = f"the file is read as {found.name}; if it is {other.name}"
+        report(Problem("guessed", f"{message}, use --from {other.name}", str(path)))
+    if found is None:
+        message = f"the format was not recognised; name it, one of {READABLE}"
+        raise UnrecognisedError(Problem("syntax", message, str(path)))
+    return found
+
+
+def _binary(path: Path) -> Format | None:
+    """Return the format of a file that is not text, by its first bytes or its ending."""
+    if path == STANDARD or not path.is_file():
+        return None
+    with path.open("rb") as stream:
+        start = stream.read(HEAD)
+    return _first(lambda each: each.mark and each.mark(start)) or _first(
+        lambda each: each.mark and _ends(path, each)
+    )
+
+
+def is_plain(path: Path) -> bool:
+    """Return whether plain text has files with such an ending, or with none."""
+    name = path.with_suffix("") if path.suffix == ".gz" else path
+    return name.suffix.lower() in ("", *TEXT.suffixes)
+
+
+def _ends(path: Path, form: Format) -> bool:
+    return path.name.lower().endswith(form.endings)
+
+
+def _first(wanted: Callable[[Format], object]) -> Format | None:
+    return next((each for each in FORMATS.values() if wanted(each)), None)

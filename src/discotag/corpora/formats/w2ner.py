@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from discotag.corpora.formats.format import Format
+from discotag.corpora.formats.format import Format, Reading, Writing
 from discotag.corpora.parsing.files import created
 from discotag.corpora.parsing.json_stream import first_object, objects
 from discotag.corpora.parsing.json_values import as_list, as_number, as_object, as_text
@@ -21,7 +21,6 @@ from discotag.corpora.parsing.problems import MalformedError, Problem, Report
 from discotag.corpora.parsing.unwritable import unwritable
 from discotag.corpora.parsing.word_mentions import Candidate, Tell, good_mentions
 from discotag.mentions import Document, Sentence
-from discotag.words import Splitter
 
 EMPTY: Final = re.compile(r"\s*\[\s*\]\s*")
 
@@ -34,18 +33,18 @@ def recognises(path: Path, head: str) -> bool:
     )
 
 
-def read(path: Path, splitter: Splitter, report: Report) -> Iterator[Document]:
+def read(path: Path, reading: Reading) -> Iterator[Document]:
     """Yield a document for each sentence; one at a time is kept in memory."""
-    for number, data in enumerate(objects(path, (), report), start=1):
+    for number, data in enumerate(objects(path, (), reading.report), start=1):
         try:
-            sentence = _sentence(data, number, path, report)
+            sentence = _sentence(data, number, path, reading.report)
         except MalformedError as error:
-            report(Problem("syntax", f"sentence {number}: {error}", str(path)))
+            reading.report(Problem("syntax", f"sentence {number}: {error}", str(path)))
             continue
         yield Document((sentence,), place=(str(path), None))
 
 
-def write(documents: Iterable[Document], path: Path) -> None:
+def write(documents: Iterable[Document], path: Path, writing: Writing) -> None:
     """Write the sentences of all documents, one per line.
 
     Raises:
@@ -67,6 +66,8 @@ FORMAT: Final = Format(
     recognises=recognises,
     read=read,
     write=write,
+    outputs=(".json",),
+    keeps_text=False,
 )
 
 

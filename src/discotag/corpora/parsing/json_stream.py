@@ -5,48 +5,35 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, Final
-
-import ijson
-from ijson.common import ObjectBuilder
 
 from discotag.corpora.parsing.files import MAX_LINE, lines_of, opened, undecodable
 from discotag.corpora.parsing.problems import CorpusError, MalformedError, Problem, Report
 from discotag.corpora.parsing.streams import Stream
 
 MAX_DEPTH: Final = 100
-"""The deepest nesting of lists and objects; the formats need ten levels."""
+"""The deepest nesting of lists and objects in a value; the formats need ten levels."""
 
 CHUNK: Final = 1 << 20
-"""The number of bytes that are parsed at a time. ijson scans an unfinished string again with each
-chunk, so that the time for a long string is quadratic in its number of chunks."""
-
-OPENING: Final = frozenset({"start_map", "start_array"})
-CLOSING: Final = frozenset({"end_map", "end_array"})
+"""The number of bytes that are read at a time. For a value that is longer, it is doubled, because
+the value is parsed again from its beginning."""
 
 BOM: Final = b"\xef\xbb\xbf"
 
-WHOLE_CHARACTERS: Final = re.compile(
-    rb"(?:[^\\]++|\\[^u]|\\u(?![dD][89a-fA-F])....|\\u[dD][89abAB]..\\u[dD][c-fC-F]..)*+", re.DOTALL
-)
-"""Matches bytes up to an escape that is incomplete, or is half of a surrogate pair."""
+SPACE: Final = re.compile(r"[ \t\n\r]*")
 
-CUT_OFF: Final = re.compile(
-    rb"\\(?:u.{0,3}|u[dD][89abAB]..(?:\\(?:u(?:[dD](?:[c-fC-F].?)?)?)?)?)?", re.DOTALL
-)
-"""Matches the beginning of an escape or surrogate pair that more bytes may complete."""
+LONGEST_TOKEN: Final = 12
+"""The most characters of a number, a name or an escape at the end of what was read at which the
+parser sees an error: an escaped surrogate pair has twelve."""
 
 MAYBE_HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
 """Matches an escape that may be half of a surrogate pair."""
 
 HALF_CHARACTER: Final = "half of a surrogate pair is not a character"
-
-FIRST_LINE: Final = re.compile(r"(?:b['\"])?([^\n\\]*)")
-"""Matches the description in a message of ijson, which may be bytes and show the place."""
 
 
 def objects(path: Path, lists: Collection[str], report: Report) -> Iterator[Any]:
@@ -64,31 +51,24 @@ def first_object(head: str) -> tuple[bool, dict[str, str]]:
     """Return the keys of the first object in the beginning of a JSON file.
 
     Returns:
-        Whether the object is in a list, and its keys, each with the ijson event of its value, such
-        as `string` or `start_array`; the event is empty where the beginning ends. There are no keys
-        if there is no object.
+        Whether the object is in a list, and its keys, each with the first character of its value;
+        that is empty where the beginning ends. There are no keys if there is no object.
 
     Example:
         >>> first_object('[{"id": 7, "text": "Sore')
-        (True, {'id': 'number', 'text': ''})
+        (True, {'id': '7', 'text': '"'})
     """
     keys: dict[str, str] = {}
-    opened, key, in_list = 0, None, False
-    start = BytesIO(head.encode("utf-8", "replace"))
-    with suppress(ijson.JSONError, ValueError, SystemError):
-        for event, value in ijson.basic_parse(start, multiple_values=True, use_float=True):
-            if not opened and event in ("start_array", "start_map"):
-                in_list, opened = in_list or event == "start_array", int(event == "start_map")
-            elif not opened:
-                break  # the first value is not an object
-            elif opened == 1 and event == "map_key":
-                key, keys[value] = value, ""
-            elif event == "end_map" and opened == 1:
-                break
-            else:
-                if opened == 1 and key is not None:
-                    keys[key] = event
-                opened += (event in OPENING) - (event in CLOSING)
+    in_list = False
+    source = _Source(BytesIO(head.encode("utf-8", "replace")))
+    with suppress(ValueError, MalformedError, RecursionError):
+        while source.next() == "[":
+            in_list = True
+            source.take("[")
+        for _ in source.items("{", "}"):
+            key = source.key()
+            keys[key] = source.next()
+            source.value()
     return in_list, keys
 
 
@@ -108,24 +88,48 @@ def values(path: Path, report: Report) -> Iterator[tuple[int | None, Any]]:
 
 
 def _objects(stream: Stream, lists: Collection[str], path: Path, report: Report) -> Iterator[Any]:
-    source = _Bounded(stream)
+    source = _Source(stream)
     try:
-        events = ijson.basic_parse(source, multiple_values=True, use_float=True, buf_size=CHUNK)
-        for found in _outermost(events, lists):
-            source.held = 0
-            yield found
+        yield from _outermost(source, lists)
     except _TooLongError as error:
         report(Problem("too_long", str(error), str(path)))
-    except _HalfCharacterError:
+    except UnicodeEncodeError:
         report(Problem("encoding", HALF_CHARACTER, str(path)))
     except UnicodeDecodeError as error:
         report(undecodable(error, stream, path, source.line))
-    except (ijson.JSONError, MalformedError, ValueError, SystemError) as error:
-        # SystemError: ijson on a number with thousands of digits
-        match = FIRST_LINE.match(str(error))
-        assert match is not None  # the pattern matches an empty string
-        message = "a number is too long" if isinstance(error, SystemError) else match[1]
+    except (MalformedError, ValueError, RecursionError) as error:
+        message = getattr(error, "msg", str(error)).lower()
         report(Problem("syntax", f"not JSON: {message}", str(path)))
+
+
+def _outermost(source: _Source, lists: Collection[str]) -> Iterator[Any]:
+    if not source.next():
+        raise MalformedError("there is no value")
+    while first := source.next():
+        if first == "[":
+            for _ in source.items("[", "]"):
+                yield from _object(source, lists)
+        else:
+            yield from _object(source, lists)
+
+
+def _object(source: _Source, lists: Collection[str]) -> Iterator[Any]:
+    """Yield the next value, or the items of its lists under the keys `lists`."""
+    if not lists or source.next() != "{":
+        yield source.value()
+        return
+    found: dict[str, Any] = {}
+    listed = False
+    for _ in source.items("{", "}"):
+        key = source.key()
+        if key in lists and source.next() == "[":
+            listed = True
+            for _ in source.items("[", "]"):
+                yield source.value()
+        else:
+            found[key] = source.value()
+    if not listed:
+        yield found
 
 
 def _values_by_line(stream: Stream, path: Path, report: Report) -> Iterator[tuple[int, Any]]:
@@ -153,8 +157,7 @@ def line_value(line: str, path: str, number: int | None) -> Any:
     """
     try:
         value = json.loads(line)
-        if MAYBE_HALF.search(line):
-            json.dumps(value, ensure_ascii=False).encode()
+        _check_characters(value, line)
     except UnicodeEncodeError:
         raise CorpusError(Problem("encoding", HALF_CHARACTER, path, number)) from None
     except (ValueError, RecursionError) as error:  # numbers of 5,000 digits are a ValueError
@@ -163,112 +166,122 @@ def line_value(line: str, path: str, number: int | None) -> Any:
     return value
 
 
+def _check_characters(value: Any, text: str) -> None:
+    """Raise `UnicodeEncodeError` if a value has half of a surrogate pair, given its JSON."""
+    if MAYBE_HALF.search(text):
+        json.dumps(value, ensure_ascii=False).encode()
+
+
 class _TooLongError(MalformedError):
-    """An object that exceeds the bound."""
+    """A value that exceeds the bound."""
 
 
-class _HalfCharacterError(MalformedError):
-    """Half of a surrogate pair, which ijson would turn into a question mark."""
-
-
-class _Bounded:
-    """A stream of bytes that raises if an object is too long.
-
-    It also raises for bytes that are not UTF-8, and for an escape that is half of a surrogate pair.
-    """
+class _Source:
+    """A file of JSON, which is read as far as its next value needs."""
 
     def __init__(self, stream: BinaryIO) -> None:
-        self.held = 0
         self.line = 1  # of what was read last
         self._stream = stream
-        self._fresh = True
-        self._error: Exception | None = None
-        self._decoder = codecs.getincrementaldecoder("utf-8")()
-        self._unclear = b""  # an escape at the end of what was read
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        self._text = ""
+        self._at = 0
+        self._error: UnicodeDecodeError | None = None
 
-    def read(self, size: int = -1) -> bytes:
+    def next(self) -> str:
+        """Return the next character that is not white space, or nothing at the end."""
+        while True:
+            match = SPACE.match(self._text, self._at)
+            assert match is not None  # the pattern matches an empty string
+            self._at = match.end()
+            if self._at < len(self._text) or not self._read():
+                return self._text[self._at : self._at + 1]
+
+    def take(self, wanted: str) -> None:
+        """Pass a character.
+
+        Raises:
+            MalformedError: The next character is another.
+        """
+        if self.next() != wanted:
+            raise MalformedError(f"expecting {wanted!r}")
+        self._at += 1
+
+    def items(self, opening: str, closing: str) -> Iterator[None]:
+        """Stop at each item of a list or object, which the caller then passes."""
+        self.take(opening)
+        if self.next() != closing:
+            yield
+            while self.next() == ",":
+                self.take(",")
+                yield
+        self.take(closing)
+
+    def key(self) -> str:
+        """Pass a key and its colon, and return the key."""
+        if self.next() != '"':
+            raise MalformedError("expecting a key in double quotes")
+        key: str = self.value()
+        self.take(":")
+        return key
+
+    def value(self) -> Any:
+        """Pass a value and return it.
+
+        Raises:
+            ValueError: It is not JSON, not UTF-8, or has half of a surrogate pair.
+            MalformedError: It is too long, or nested too deep.
+        """
+        self.next()
+        while True:
+            try:
+                value, end = DECODER.raw_decode(self._text, self._at)
+            except json.JSONDecodeError as error:
+                near = error.pos >= len(self._text) - LONGEST_TOKEN
+                if not (near or error.msg.startswith("Unterminated")) or not self._read():
+                    raise
+                continue
+            # A number at the end of what was read may go on, also after a point or an "e+".
+            if type(value) not in (int, float) or end + 2 < len(self._text) or not self._read():
+                break
+        _check_characters(value, self._text[self._at : end])
+        if _is_deep(value):
+            raise MalformedError(f"lists and objects are nested more than {MAX_DEPTH} deep")
+        self._at = end
+        return value
+
+    def _read(self) -> bool:
+        """Read on; return whether there was more."""
         if self._error is not None:
             raise self._error
-        chunk = self._stream.read(size)
-        self.held += len(chunk)
-        if self.held > MAX_LINE:
+        rest = self._text[self._at :]
+        if len(rest) > MAX_LINE:
             raise _TooLongError(f"an object is longer than {MAX_LINE >> 20} MiB")
-        if not size:  # ijson first asks for zero bytes
-            return chunk
-        if self._fresh:
-            self._fresh = False
-            chunk = chunk.removeprefix(BOM)
-        good = min(self._utf8(chunk), self._whole(chunk))
-        if self._error is not None and good <= 0:
-            raise self._error
-        return chunk[:good]  # the objects before an error are still read
-
-    def _utf8(self, chunk: bytes) -> int:
-        """Return the number of bytes before the first that is not UTF-8."""
-        before = len(self._decoder.getstate()[0])
+        chunk = self._stream.read(min(max(CHUNK, len(rest)), MAX_LINE + 1 - len(rest)))
         try:
-            self._decoder.decode(chunk, final=not chunk)
-        except UnicodeDecodeError as error:
+            text = self._decoder.decode(chunk, final=not chunk)
+        except UnicodeDecodeError as error:  # the values before it are still read
             self._error = error
-            self.line += chunk.count(b"\n", 0, max(error.start - before, 0))
-            return error.start - before
-        self.line += chunk.count(b"\n")
-        return len(chunk)
-
-    def _whole(self, chunk: bytes) -> int:
-        """Return the number of bytes before the first half of a surrogate pair."""
-        if b"\\" not in chunk and not self._unclear:
-            return len(chunk)
-        before = len(self._unclear)
-        data = self._unclear + chunk
-        match = WHOLE_CHARACTERS.match(data)
-        assert match is not None  # the pattern matches an empty string
-        self._unclear = data[match.end() :]
-        if self._unclear and not CUT_OFF.fullmatch(self._unclear):
-            self._error = self._error or _HalfCharacterError("half of a surrogate pair")
-            return match.end() - before
-        return len(chunk)
+            text = error.object[: error.start].decode()
+        if not chunk and self._error is None:
+            return False
+        self._text, self._at = rest + text, 0
+        self.line += text.count("\n")
+        return True
 
 
-def _outermost(events: Iterable[tuple[str, Any]], lists: Collection[str]) -> Iterator[Any]:
-    depth = 0
-    outer = inner = None  # an object, and one in a list of it
-    outer_depth = list_depth = inner_depth = 0
-    key, listed = "", False
-    for event, value in events:
-        if event in OPENING:
-            depth += 1
-            if depth > MAX_DEPTH:
-                raise MalformedError(f"lists and objects are nested more than {MAX_DEPTH} deep")
-        if inner is not None:
-            inner.event(event, value)
-            if event in CLOSING and depth == inner_depth:
-                yield inner.value
-                inner = None
-        elif list_depth:
-            if event == "end_array":
-                list_depth = 0
-            elif event in OPENING:
-                inner, inner_depth = ObjectBuilder(), depth
-                inner.event(event, value)
-            else:
-                yield value
-        elif outer is not None:
-            if event == "map_key" and depth == outer_depth:
-                key = value
-            if event == "start_array" and depth == outer_depth + 1 and key in lists:
-                list_depth, listed = depth, True
-                outer.event("null", None)
-            else:
-                outer.event(event, value)
-            if event == "end_map" and depth == outer_depth:
-                if not listed:
-                    yield outer.value
-                outer = None
-        elif event == "start_map":
-            outer, outer_depth, listed = ObjectBuilder(), depth, False
-            outer.event(event, value)
-        elif event not in OPENING and event not in CLOSING:
-            yield value
-        if event in CLOSING:
-            depth -= 1
+DECODER: Final = json.JSONDecoder()
+
+
+def _is_deep(value: Any) -> bool:
+    """Return whether lists and objects are nested too deep."""
+    level = [[value]]
+    for _ in range(MAX_DEPTH + 1):
+        level = [
+            [*inner.values()] if type(inner) is dict else inner
+            for each in level
+            for inner in each
+            if type(inner) in (dict, list)
+        ]
+        if not level:
+            return False
+    return True

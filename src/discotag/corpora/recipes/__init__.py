@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from discotag.corpora import write
 from discotag.corpora.checks.analysis import Analysis
-from discotag.corpora.formats import jsonl
 from discotag.corpora.parsing.files import created, failed
 from discotag.corpora.parsing.problems import CorpusError, Problem
 from discotag.corpora.recipes import cadec, craft, psytar, share
@@ -155,7 +155,7 @@ def _write(recipe: Recipe, source: Path, out: Path, order: Order, prepared: Prep
     except OSError as error:
         raise failed(error, out) from None
     for part, documents in prepared.parts.items():
-        jsonl.write(documents, out / f"{part}.jsonl")
+        write(documents, out / f"{part}.jsonl")
     lists = {"problems": [asdict(problem) for problem in prepared.problems]}
     for name, rows in {**lists, **prepared.lists}.items():
         _write_list(rows, out / f"{name}.json")

@@ -20,15 +20,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
-from discotag.corpora.parsing.problems import CorpusError, Problem
+from discotag.corpora.parsing.problems import CorpusError, Problem, strict
 from discotag.corpora.recipes.recipe import PARTS, Order, Prepared, Recipe, part_of
-from discotag.corpora.recipes.source import check_sizes
-from discotag.errors import DiscotagError
+from discotag.corpora.tables import TableOptions, workbook
 from discotag.mentions import Document, Fragment, Mention, Sentence, locate
 from discotag.words import Splitter
 
+WORKBOOK: Final = "PsyTAR_dataset.xlsx"
 SENTENCES: Final = "Sentence_Labeling"
 LABELS: Final = ("ADR", "WD", "SSI", "DI")
 """Adverse reactions; symptoms of withdrawal, of the illness; indications."""
@@ -74,13 +74,13 @@ def cook(source: Path, order: Order) -> Prepared:
 
     Raises:
         CorpusError: The file is not a workbook, or not that of PsyTAR.
-        InputError: openpyxl is not installed.
+        DiscotagError: openpyxl is not installed.
     """
-    with _Workbook(source) as workbook:
-        rows = workbook.rows(SENTENCES)
-        identified = {
-            label: workbook.rows(SHEET.format(label=label), label) for label in order.labels
-        }
+    if source.is_dir():
+        message = f"this is a folder; give the workbook itself, {WORKBOOK}"
+        raise CorpusError(Problem("syntax", message, str(source)))
+    rows = _rows(source, SENTENCES)
+    identified = {label: _rows(source, SHEET.format(label=label), label) for label in order.labels}
     posts: dict[str, Post] = {}
     for row in rows:
         post = posts.setdefault(row.post, Post())
@@ -123,7 +123,7 @@ def cook(source: Path, order: Order) -> Prepared:
 RECIPE: Final = Recipe(
     name="psytar",
     about="PsyTAR: adverse reactions in 891 patients' posts on four psychiatric drugs (CC BY 4.0)",
-    source="PsyTAR_dataset.xlsx, the workbook",
+    source=f"{WORKBOOK}, the workbook",
     labels=LABELS,
     default_labels=("ADR",),
     cook=cook,
@@ -333,68 +333,29 @@ def _document(name: str, post: Post) -> Document:
     return Document(tuple(sentences), text=text, id=name)
 
 
-class _Workbook:
-    """The sheets of a workbook, read row by row."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __enter__(self) -> _Workbook:
-        try:
-            import openpyxl
-        except ImportError:
-            raise DiscotagError(
-                "reading a workbook needs openpyxl: pip install 'discotag[corpora]'"
-            ) from None
-        if self.path.is_dir():
-            self._fail("this is a folder; give the workbook itself, PsyTAR_dataset.xlsx")
-        check_sizes(self.path)
-        try:
-            self.book = openpyxl.load_workbook(self.path, read_only=True, data_only=True)
-        except Exception as error:  # openpyxl passes on the errors of its parsers
-            self._fail(f"this is not a workbook (.xlsx): {_first_line(error)}")
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.book.close()
-
-    def rows(self, sheet: str, label: str | None = None) -> list[Row]:
-        """Return the rows of a sheet that belong to a post, with the strings of a label."""
-        titles = {title.strip(): title for title in self.book.sheetnames}
-        if sheet not in titles:
-            there = ", ".join(titles)
-            self._fail(
-                f"no sheet named {sheet!r}; sheets are {there}. Is this PsyTAR_dataset.xlsx?"
+def _rows(path: Path, sheet: str, label: str | None = None) -> list[Row]:
+    """Return the rows of a sheet that belong to a post, with the strings of a label."""
+    rows = list(workbook.rows(path, TableOptions(sheet=sheet), strict))
+    header = [_text(cell) for cell in rows[0].cells] if rows else []
+    columns = []
+    for name in ("drug_id", "sentence_index", "sentences"):
+        if name not in header:
+            message = (
+                f"the first row of the sheet {sheet!r} has no column {name!r}; is this {WORKBOOK}?"
             )
-        opened = self.book[titles[sheet]]
-        opened.reset_dimensions()  # the declared size may be wrong
-        try:
-            header, *cells = [[*map(_text, row)] for row in opened.iter_rows(values_only=True)]
-        except Exception as error:
-            self._fail(f"the sheet {sheet!r} cannot be read or is empty: {_first_line(error)}")
-        columns = []
-        for name in ("drug_id", "sentence_index", "sentences"):
-            if name not in header:
-                self._fail(f"the first row of the sheet {sheet!r} has no column {name!r}")
-            columns.append(header.index(name))
-        strings = [
-            at for at, name in enumerate(header) if label and re.fullmatch(f"{label}[0-9]+", name)
-        ]
-        found = []
-        for number, row in enumerate(cells, start=2):
-            row += [""] * (len(header) - len(row))
-            post, index, sentence = (row[at] for at in columns)
-            if post:
-                mentions = tuple(row[at] for at in strings if row[at])
-                found.append(Row(number, post, _number(index), sentence, mentions))
-        return found
-
-    def _fail(self, message: str) -> NoReturn:
-        raise CorpusError(Problem("syntax", message, str(self.path)))
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n", 1)[0]
+            raise CorpusError(Problem("syntax", message, str(path)))
+        columns.append(header.index(name))
+    strings = [
+        at for at, name in enumerate(header) if label and re.fullmatch(f"{label}[0-9]+", name)
+    ]
+    found = []
+    for row in rows[1:]:
+        cells = [*map(_text, row.cells), *[""] * (len(header) - len(row.cells))]
+        post, index, sentence = (cells[at] for at in columns)
+        if post:
+            mentions = tuple(cells[at] for at in strings if cells[at])
+            found.append(Row(row.number, post, _number(index), sentence, mentions))
+    return found
 
 
 def _text(value: object) -> str:

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, Final, NoReturn
 
-from discotag.corpora.parsing.files import MAX_FILE, failed, is_inside
+from discotag.corpora.parsing.files import MAX_FILE, is_inside
 from discotag.corpora.parsing.problems import CorpusError, Problem
 
 MAX_ENTRIES: Final = 200_000
@@ -190,24 +190,3 @@ def is_hidden(name: PurePath) -> bool:
 
 def _fail(source: Path, message: str, kind: str = "syntax") -> NoReturn:
     raise CorpusError(Problem(kind, message, str(source)))
-
-
-def check_sizes(path: Path) -> None:
-    """Raise if a zip file, such as a workbook, declares sizes that are too large.
-
-    Readers do not read more of an entry than its declared size.
-
-    Raises:
-        CorpusError: The file does not exist, is not a zip file, or is too large.
-    """
-    if not path.exists():
-        _fail(path, "no such file", "missing")
-    try:
-        with zipfile.ZipFile(path) as packed:
-            sizes = [info.file_size for info in packed.infolist()]
-    except (*DAMAGED, *UNKNOWN) as error:
-        _fail(path, f"the file is not a workbook (.xlsx), or is damaged: {error}")
-    except OSError as error:
-        raise failed(error, path) from None
-    if len(sizes) > MAX_ENTRIES or max(sizes, default=0) > MAX_FILE or sum(sizes) > MAX_UNPACKED:
-        _fail(path, "the unpacked file is too large", "too_long")

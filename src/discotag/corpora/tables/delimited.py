@@ -215,19 +215,5 @@ def create(path: Path, columns: Mapping[str, Any], separator: str) -> Iterator[A
         yield append
 
 
-CSV: Final = Table(
-    name="csv",
-    suffixes=(".csv",),
-    recognises=None,
-    rows=rows,
-    padded=False,
-    create=partial(create, separator=","),
-)
-TSV: Final = Table(
-    name="tsv",
-    suffixes=(".tsv", ".tab"),
-    recognises=None,
-    rows=partial(rows, usual="\t"),
-    padded=False,
-    create=partial(create, separator="\t"),
-)
+CSV: Final = Table("csv", partial(create, separator=","), rows)
+TSV: Final = Table("tsv", partial(create, separator="\t"), partial(rows, usual="\t"))

@@ -166,12 +166,4 @@ def _text(value: Any) -> str | None:
     return None if value is None else as_text(value)
 
 
-PARQUET: Final = Table(
-    name="parquet",
-    suffixes=(".parquet", ".pq"),
-    recognises=recognises,
-    rows=rows,
-    padded=True,
-    create=create,
-    types=types,
-)
+PARQUET: Final = Table("parquet", create, rows, padded=True, types=types)

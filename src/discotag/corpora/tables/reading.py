@@ -9,12 +9,13 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from discotag.corpora.parsing.files import STANDARD
-from discotag.corpora.parsing.problems import CorpusError, Problem, Report, shown
+from discotag.corpora.parsing.problems import MalformedError, Problem, Report, shown
 from discotag.corpora.tables.cells import as_text, is_empty
 from discotag.corpora.tables.columns import FILE, ID, ROW, Columns, find_columns
+from discotag.corpora.tables.mentions import marked
 from discotag.corpora.tables.table import CARRIED, MAX_CELL, Row, Table, TableOptions
 from discotag.counts import counted
+from discotag.marks import Flaw, Marked
 from discotag.mentions import Document
 from discotag.words import Splitter
 
@@ -38,7 +39,8 @@ def documents_of(
 ) -> Iterator[Document]:
     """Yield a document for each row of a table that is not empty.
 
-    The other columns become fields of the document (`extra`), and so does `row`, the number of the
+    Mentions are read from a table that discotag has written with a row for each document. The other
+    columns become fields of the document (`extra`), and so does `row`, the number of the
     row. If the id of a row is not a text, it is also `extra["id"]` as it was read, which formats
     other than tables ignore.
 
@@ -57,6 +59,10 @@ def documents_of(
     where = str(path)
     columns, start, rows = _begun(table, path, options, report)
     notes = _Notes(where, report)
+
+    def complain(mark: Marked, flaw: Flaw, message: str) -> None:
+        report(Problem(flaw, message, where, mark.line))
+
     for row in chain(start, rows):
         cells = row.cells
         if row.number <= columns.header or _is_empty(row):
@@ -85,7 +91,12 @@ def documents_of(
             extra[ID] = given
         for at, field_name in columns.others:
             extra[field_name] = _cell(cells, at)
-        document = splitter.document(text, id=identifier or None)
+        try:
+            marks = marked(extra, row.line)
+        except MalformedError as error:
+            report(Problem("syntax", f"row {row.number:,}: {error}", where, row.line))
+            continue
+        document = splitter.document(text, marks, complain=complain)
         yield Document.unchecked(
             document.sentences, text, identifier or None, extra, (where, row.line)
         )
@@ -115,9 +126,7 @@ def _begun(
     table: Table, path: Path, options: TableOptions, report: Report
 ) -> tuple[Columns, list[Row], Generator[Row, None, None]]:
     """Return the columns of a table, the rows that were read to find them, and the others."""
-    if path == STANDARD and table.recognises is not None:
-        message = f"{table.name} cannot be read from standard input; give the file"
-        raise CorpusError(Problem("syntax", message, str(path)))
+    assert table.rows is not None  # only such tables are read
     rows = table.rows(path, options, report)
     start: list[Row] = []
     characters = 0

@@ -68,24 +68,20 @@ Append = Callable[[Sequence[Any]], None]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A file format of tables.
+    """How the rows of a kind of table are read and written.
 
     Attributes:
-        name: The name of the format, as in `--format`.
-        suffixes: The endings of its files.
-        recognises: Returns whether the first bytes of a file are those of this format. None if only
-            the ending of a file tells.
-        rows: Yields the rows of a file, the row with the names of the columns included.
-        padded: Whether rows that are shorter than others only lack empty cells.
+        name: The name of its format.
         create: Opens a file to write, which appears when it is complete, given the names of the
             columns and what their cells hold, one of the constants above or a type of Arrow.
+        rows: Yields the rows of a file, the row with the names of the columns included; None if
+            tables can only be written.
+        padded: Whether rows that are shorter than others only lack empty cells.
         types: Returns the types of the columns by name, for formats that know them.
     """
 
     name: str
-    suffixes: tuple[str, ...]
-    recognises: Callable[[bytes], bool] | None
-    rows: Callable[[Path, TableOptions, Report], Generator[Row, None, None]]
-    padded: bool
     create: Callable[[Path, Mapping[str, Any]], AbstractContextManager[Append]]
+    rows: Callable[[Path, TableOptions, Report], Generator[Row, None, None]] | None = None
+    padded: bool = False
     types: Callable[[Path], Mapping[str, Any]] | None = None

@@ -367,11 +367,4 @@ def _number(text: str) -> int | float | None:
     return number if str(number) == text else None
 
 
-EXCEL: Final = Table(
-    name="xlsx",
-    suffixes=(".xlsx", ".xlsm", ".xls"),
-    recognises=recognises,
-    rows=rows,
-    padded=True,
-    create=create,
-)
+EXCEL: Final = Table("xlsx", create, rows, padded=True)

@@ -1,0 +1,182 @@
+"""doccano: JSON lines with a text and labelled ranges of its characters, as it exports them.
+
+`{"text": "Sore toes", "label": [[0, 9, "ADR"]]}`, or, from projects with relations,
+`{"text": "…", "entities": [{"id": 0, "label": "ADR", "start_offset": 0, "end_offset": 4}, …],
+"relations": [{"id": 0, "type": "fragment", "from_id": 0, "to_id": 1}]}`.
+
+doccano has no discontinuous mentions. Here each fragment is an entity, and relations of the type
+`fragment` join the entities of a mention; a fragment of two mentions is two entities. This is what
+is written, and what is read. Other relations are not read, but references in them to unknown ids
+are reported. Further fields of a document are kept when it is read.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from discotag.corpora.formats.format import Format, Reading, Writing
+from discotag.corpora.parsing.files import created
+from discotag.corpora.parsing.json_stream import first_object, values
+from discotag.corpora.parsing.json_values import (
+    as_list,
+    as_name,
+    as_number,
+    as_object,
+    as_text,
+    listed,
+)
+from discotag.corpora.parsing.problems import MalformedError, Problem, Report, shown
+from discotag.corpora.parsing.standoff import (
+    Annotation,
+    Piece,
+    Source,
+    assembled,
+    check_references,
+    writable,
+)
+from discotag.mentions import Document, Fragment
+
+FRAGMENT: Final = "fragment"
+"""The type of relations between the fragments of a mention."""
+
+FIELDS: Final = frozenset({"id", "text", "label", "labels", "entities", "relations", "Comments"})
+"""The fields of a document that are read, or that doccano has for itself."""
+
+OFFSETS: Final = ("start_offset", "end_offset")
+
+MARKED: Final = re.compile(
+    r'"labels?"\s*:\s*\[\s*\[\s*\d+\s*,\s*\d+\s*,\s*"|"entities"\s*:\s*\[\s*\{[^{}]*"start_offset"'
+)
+"""Matches the beginning of a list of labelled ranges."""
+
+
+def recognises(path: Path, head: str) -> bool:
+    """Return whether documents have a text and labelled ranges, or entities and relations."""
+    keys = first_object(head)[1]
+    if keys.get("text") not in ('"', "") or not keys.keys().isdisjoint(
+        ("discotag", "mentions", "sentences")
+    ):
+        return False
+    return MARKED.search(head) is not None or keys.keys() >= {"entities", "relations"}
+
+
+def read(path: Path, reading: Reading) -> Iterator[Document]:
+    """Yield a document for each line, or for each object of a list."""
+    for number, data in values(path, reading.report):
+        try:
+            source = _source(data, path, number, reading.report)
+        except MalformedError as error:
+            reading.report(Problem("syntax", str(error), str(path), number))
+            continue
+        document = assembled(source, reading.splitter, reading.report)
+        if document is not None:
+            extra = {key: value for key, value in data.items() if key not in FIELDS}
+            yield replace(document, extra=extra)
+
+
+def write(documents: Iterable[Document], path: Path, writing: Writing) -> None:
+    """Write one line per document, with entities and relations."""
+    with created(path) as stream:
+        for document in documents:
+            stream.write(json.dumps(_data(document), ensure_ascii=False) + "\n")
+
+
+FORMAT: Final = Format(
+    name="doccano",
+    about="doccano's JSON lines: text, labelled ranges; relations join fragments",
+    suffixes=(".jsonl", ".json"),
+    recognises=recognises,
+    read=read,
+    write=write,
+)
+
+
+def _source(data: Any, path: Path, line: int | None, report: Report) -> Source:
+    document = as_object(data, "a document")
+    text = as_text(document.get("text"), "'text'")
+    annotations = []
+    for key in ("label", "labels"):
+        for each in as_list(document, key):
+            try:
+                annotations.append(_labelled(each, line))
+            except MalformedError as error:
+                report(Problem("syntax", str(error), str(path), line))
+    annotations += _joined(document, path, line, report)
+    name = as_name(document.get("id"), "'id'")
+    return Source(name, [Piece(0, text)], annotations, str(path), line)
+
+
+def _labelled(data: Any, line: int | None) -> Annotation:
+    """Return the annotation of a list of a start, an end and a label."""
+    if not isinstance(data, list) or len(data) != 3:
+        raise MalformedError("each of 'label' must look like [0, 4, \"ADR\"]")
+    start, end = (as_number(each, "a start or an end") for each in data[:2])
+    label = as_text(data[2], "a label")
+    return Annotation(f"the label {shown(label)} at {start}", label, ((start, end),), line=line)
+
+
+def _joined(
+    document: dict[str, Any], path: Path, line: int | None, report: Report
+) -> Iterator[Annotation]:
+    """Yield an annotation for the entities that relations join."""
+    labels: dict[str, str] = {}
+    places: dict[str, Fragment] = {}
+    for each in as_list(document, "entities"):
+        try:
+            entity = as_object(each, "each of 'entities'")
+            name = as_name(entity.get("id"), "the id of an entity")
+            if name is None or name in labels:
+                raise MalformedError("an entity has no id, or that of another")
+            label = as_text(entity.get("label"), f"entity {shown(name)}: 'label'")
+            start, end = (as_number(entity.get(key), f"'{key}'") for key in OFFSETS)
+        except MalformedError as error:
+            report(Problem("syntax", str(error), str(path), line))
+        else:
+            labels[name], places[name] = label, (start, end)
+    first = {name: name for name in labels}  # of the entities that are joined, or one nearer to it
+
+    def first_of(name: str) -> str:
+        while first[name] != name:
+            first[name] = name = first[first[name]]
+        return name
+
+    references = []
+    for relation in listed(document, "relations"):
+        ends = [str(relation.get(key)) for key in ("from_id", "to_id")]
+        references += [(f"relation {shown(str(relation.get('id')))}", end, line) for end in ends]
+        if relation.get("type") != FRAGMENT or not labels.keys() >= set(ends):
+            continue
+        if labels[ends[0]] != labels[ends[1]]:
+            message = f"entities {' and '.join(ends)} are joined, but have different labels"
+            report(Problem("syntax", message, str(path), line))
+        else:
+            first[first_of(ends[1])] = first_of(ends[0])
+    check_references(references, labels, str(path), report)
+    fragments: dict[str, list[Fragment]] = {}
+    for name, place in places.items():
+        fragments.setdefault(first_of(name), []).append(place)
+    for name, joined in fragments.items():
+        yield Annotation(f"entity {shown(name)}", labels[name], tuple(joined), line=line)
+
+
+def _data(document: Document) -> dict[str, Any]:
+    text, marked = writable(document, FORMAT.name)
+    entities: list[dict[str, Any]] = []
+    relations: list[dict[str, Any]] = []
+    for mark in marked:
+        for number, (start, end) in enumerate(mark.fragments):
+            name = len(entities)
+            if number:
+                relations.append(
+                    {"id": len(relations), "type": FRAGMENT, "from_id": name - 1, "to_id": name}
+                )
+            entities.append(
+                {"id": name, "label": mark.label, "start_offset": start, "end_offset": end}
+            )
+    named = {} if document.id is None else {"id": document.id}
+    return {**named, "text": text, "entities": entities, "relations": relations}
