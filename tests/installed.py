@@ -19,6 +19,8 @@ FILES = {
     "bundled/tokenizer.json",
     "bundled/config.json",
     "lexicon/wordnet_body.tsv",
+    "render/drawing.js",
+    "web/assets/common.js",
     "serve/assets/try.html",
     "annotate/assets/annotate.js",
 }

@@ -205,11 +205,7 @@ async def _answer(request: Request, error: Exception) -> Response:
         case RequestValidationError():
             return invalid(error.errors()).response()
         case HTTPException():
-            codes = {
-                404: ("not_found", "there is no such page"),
-                405: ("bad_method", "wrong method"),
-            }
-            code, message = codes.get(error.status_code, ("error", str(error.detail)))
+            code, message = HTTP_ERRORS.get(error.status_code, ("error", str(error.detail)))
             return ServiceError(error.status_code, code, message, error.headers).response()
         case OSError(errno=errno.EMFILE | errno.ENFILE):
             return overloaded("too many files are open").response()
