@@ -48,6 +48,11 @@ def rows_of(path, format):
         rows = [dict(zip(head, row, strict=True)) for row in rows]
     elif format == "parquet":
         rows = pytest.importorskip("pyarrow.parquet").read_table(path).to_pylist()
+    elif format == "markdown":
+        head, _, *rows = [line[2:-2].split(" | ") for line in path.read_text("utf-8").splitlines()]
+        rows = [
+            dict(zip(head, (each.replace("\\", "") for each in row), strict=True)) for row in rows
+        ]
     else:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             rows = list(csv.DictReader(stream, delimiter="," if format == "csv" else "\t"))
@@ -214,9 +219,11 @@ def test_the_command_exports_beside_a_running_server(client, folder, tmp_path):
     journal = folder.with_name("posts.journal")
     before = journal.read_bytes()
     again = command(folder, tmp_path / "out.jsonl")
-    assert "out.jsonl already exists; give another name, or remove it first" in again.stderr
+    assert (
+        "out.jsonl: the file already exists; give another name, or remove it first" in again.stderr
+    )
     unknown = command(folder, tmp_path / "out.odd")
-    assert "no format has this ending; use --format with one of" in unknown.stderr
+    assert "no format has this ending; use one of .jsonl" in unknown.stderr
     for target in (tmp_path / "out.jsonl", journal, folder / "a.txt", folder / "new.jsonl"):
         refused = command(folder, target, "--format", "jsonl")
         assert refused.returncode == 1

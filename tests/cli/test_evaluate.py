@@ -10,6 +10,8 @@ from discotag.cli import app
 from discotag.corpora import write
 from discotag.errors import DiscotagError
 from discotag.evaluation import KINDS, SLICES
+from discotag.marks import Marked
+from discotag.words import Splitter
 
 BUNDLED = Path(discotag.__file__).parent / "bundled"
 
@@ -61,6 +63,23 @@ def predicted(tmp_path):
     path = tmp_path / "predicted.txt"
     path.write_text(PREDICTED, "utf-8")
     return path
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_tables_of_documents_are_read(tmp_path, ending):
+    text = "Sore arms and legs. So tired!"
+    marks = [Marked("ADR", ((0, 4), (14, 18))), Marked("ADR", ((20, 28),))]
+    write([Splitter().document(text, marks, id="1")], tmp_path / "gold.jsonl")
+    write(
+        [Splitter().document(text, marks[:1], id="1")],
+        tmp_path / f"ours.{ending}",
+        rows="documents",
+    )
+    for files in (("gold.jsonl", f"ours.{ending}"), (f"ours.{ending}", "gold.jsonl")):
+        found = json.loads(ok(*(tmp_path / name for name in files), "--json").stdout)
+        figures = found["slices"]["all"]["micro"]
+        assert sorted([figures["precision"], figures["recall"]]) == [0.5, 1.0]
+        assert found["discontinuous_sentences"] == 1
 
 
 def test_tables(gold, predicted):

@@ -19,6 +19,7 @@ SPICE = [
     b"\x00", b"\xff", b"\xc3", b"\xef\xbb\xbf", b"\r\n", b"\r", b"\n", b"\n\n\n", b"\t", b" ", b"|",
     b"-1", b"9" * 30, b"9" * 5000, b"1e999", b"NaN", b"null", b"true", b"{}", b"[]", b'"', b"\\",
     b"\\ud800", b"\\u0000", b"[" * 300, b"<!DOCTYPE a [<!ENTITY b 'c'>]>", b"&b;", b"<", b"]]>",
+    b"&", b"<!ENTITY a 'b'>", b"</document>", b"\xc2\x85", b"1e400",
     b"I-", b"B-X", b"-DOCSTART-", b"# ", b"T1\t", b";", b"0,0", "\u2028".encode(),
     "\u0085".encode(), "\u200b".encode(), "\u0663".encode(), "🙂".encode(),
 ]  # fmt: skip
@@ -55,14 +56,17 @@ def check(path, format):
         return
     assert all(problem.kind in KINDS for problem in problems)
     assert all("\n" not in str(problem) for problem in problems)
+    for document in documents:
+        str(document).encode()
+    errors = [problem for problem in problems if problem.severity == "error"]
     try:
         strictly = list(read(path, format))
     except CorpusError as error:
         assert error.problem.kind in KINDS
-        assert any(problem.severity == "error" for problem in problems)
+        assert str(error) == str(errors[0])
     else:
         assert strictly == documents
-        assert not any(problem.severity == "error" for problem in problems)
+        assert not errors
 
 
 def test_every_format_has_a_sample():

@@ -83,7 +83,8 @@ def read(
         raise failed(error, path) from None
     with decoding(encoding):
         chosen = format_to_read(path, format, table)
-    reading = Reading(splitter or Splitter(), report, table or TableOptions())
+    columns = TableOptions(elsewhere=True) if table is None else table
+    reading = Reading(splitter or Splitter(), report, columns)
     documents = _read(path, chosen, reading)
     if check_ids and chosen.table is None:
         documents = _check_ids(documents, report)

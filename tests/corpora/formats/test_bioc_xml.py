@@ -62,17 +62,6 @@ def test_round_trip(tmp_path, format):
     assert list(read(tmp_path / "out")) == documents
 
 
-@pytest.mark.parametrize("format", ["bioc-xml", "bioc-json", "bigbio"])
-def test_words_without_text_come_back(tmp_path, format):
-    toes = Sentence(["toes.x", "are", "sore"], [Mention("ADR", [(0, 1), (2, 3)])])
-    write([Document([toes, Sentence(["(ok)"])])], tmp_path / "out", format)
-    (found,) = read(tmp_path / "out", format, splitter=Splitter("lines", "spaces"))
-    assert [(each.words, each.mentions) for each in found.sentences] == [
-        (toes.words, toes.mentions),
-        (("(ok)",), ()),
-    ]
-
-
 @pytest.mark.parametrize("bad", ["\x00", "\x0b", "\x1f", "\ufffe"])
 def test_characters_that_xml_has_not(tmp_path, bad):
     with pytest.raises(CorpusError, match="cannot represent the character"):

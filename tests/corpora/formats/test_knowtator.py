@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from discotag.corpora import CorpusError, read, write
+from discotag.corpora import CorpusError, read
 from discotag.corpora.formats import knowtator
 from discotag.corpora.formats.format import Reading
 
@@ -126,11 +126,6 @@ def test_texts_that_cannot_be_read(project):
     found = []
     assert list(read(project / "annotations" / FIRST, report=found.append)) == []
     assert [problem.kind for problem in found] == ["encoding"]
-
-
-def test_it_is_not_written(tmp_path):
-    with pytest.raises(CorpusError, match="read, not written"):
-        write([], tmp_path / "out.xml", "knowtator")
 
 
 def test_a_text_that_is_not_text_is_reported(project):

@@ -49,7 +49,7 @@ def test_the_column_of_texts_is_guessed_and_said(tmp_path, rows, column):
 def test_columns_are_listed_where_it_is_not_clear(tmp_path, rows):
     message = f"which column has the texts. Use --text-column with one of {', '.join(rows[0])}"
     with pytest.raises(CorpusError, match=message):
-        list(read(make(tmp_path, *rows)))
+        list(read(make(tmp_path, *rows), table=TableOptions()))
 
 
 def test_a_missing_column_is_one_line(tmp_path):
@@ -148,3 +148,10 @@ def test_the_name_of_the_column_finds_names_below_a_wide_title(tmp_path):
     path.write_text("Export,of posts,,\n2026,4,,\nPost,Day,Drug,Comment\n3,4,A,Swollen knees\n")
     documents, _ = read_all(path, text_column="comment")
     assert [document.text for document in documents] == ["Swollen knees"]
+
+
+def test_messages_name_the_command_that_has_the_option(tmp_path):
+    path = make(tmp_path, ["title", "body"], ["A very good one", "Another long text"])
+    for table, whose in ((None, " of discotag corpus convert"), (TableOptions(), "")):
+        with pytest.raises(CorpusError, match=rf"Use --text-column{whose} with one of title, body"):
+            list(read(path, table=table))

@@ -11,7 +11,7 @@ import openpyxl
 import pytest
 
 from discotag import DiscotagError
-from discotag.corpora import CorpusError, read, write
+from discotag.corpora import CorpusError, TableOptions, read, write
 from discotag.corpora.tables import workbook as module
 from tables import cells_of, read_all, tagged, texts, workbook
 
@@ -59,7 +59,7 @@ def test_several_sheets(tmp_path):
     )
     message = "two.xlsx: the workbook has 2 sheets; use --sheet with one of Posts, More posts"
     with pytest.raises(CorpusError, match=message):
-        list(read(path))
+        list(read(path, table=TableOptions()))
     for name in ("More posts", "more POSTS", "2"):
         assert texts(path, sheet=name) == ["Dry mouth too"]
     message = "no sheet named 'Pots'; sheets are Posts, More posts, None"

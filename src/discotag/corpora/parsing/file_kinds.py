@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 SAVE_TABLE: Final = "save it as CSV or JSON lines"
-READ_TABLE: Final = "discotag predict reads it, corpora are JSON lines or other text"
+READ_TABLE: Final = "give it as a file, without the name of another format"
 SAVE_TEXT: Final = "save it as plain text"
 UNPACK: Final = "unpack it first"
 CONVERT: Final = "convert it to text first"

@@ -171,7 +171,7 @@ def _text_column(
     report: Report,
 ) -> int:
     if options.text_column is None:
-        return _likely_text_column(names, identifier, rows, path, report)
+        return _likely_text_column(names, identifier, rows, options, path, report)
     found = _find(options.text_column, names)
     if found is None:
         message = f"no column named {options.text_column!r}; columns are {_listed(names)}"
@@ -183,7 +183,12 @@ def _text_column(
 
 
 def _likely_text_column(
-    names: Sequence[str], identifier: int | None, rows: Sequence[Row], path: str, report: Report
+    names: Sequence[str],
+    identifier: int | None,
+    rows: Sequence[Row],
+    options: TableOptions,
+    path: str,
+    report: Report,
 ) -> int:
     """Return the only column that can have the texts."""
     others = [at for at, name in enumerate(names) if name and at != identifier]
@@ -195,8 +200,8 @@ def _likely_text_column(
             choice = [at for at in likely if names[at].casefold() == TEXT] or likely
             break
     if len(choice) != 1:
-        message = f"which column has the texts? Use --text-column with one of {_listed(names)}"
-        raise CorpusError(Problem("missing", message, path))
+        use = f"Use --text-column{options.whose} with one of {_listed(names)}"
+        raise CorpusError(Problem("missing", f"which column has the texts? {use}", path))
     if len(names[choice[0]]) > LONGEST_NAME:
         message = (
             "the first row must have the names of the columns, but it has a text; add a row of "

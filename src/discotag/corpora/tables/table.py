@@ -52,11 +52,19 @@ class TableOptions:
         text_column: The name of the column with the texts.
         id_column: The name of the column with their ids.
         sheet: The name or the number of the sheet of a workbook.
+        elsewhere: Whether these options cannot be given here, for messages: they are then told to
+            be those of `discotag corpus convert`.
     """
 
     text_column: str | None = None
     id_column: str | None = None
     sheet: str | None = None
+    elsewhere: bool = False
+
+    @property
+    def whose(self) -> str:
+        """What messages say after the name of an option."""
+        return " of discotag corpus convert" if self.elsewhere else ""
 
     def __bool__(self) -> bool:
         return (self.text_column or self.id_column or self.sheet) is not None

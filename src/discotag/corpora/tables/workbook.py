@@ -73,7 +73,7 @@ def rows(path: Path, options: TableOptions, report: Report) -> Generator[Row, No
         DiscotagError: openpyxl is not installed.
     """
     with _opened(path) as (book, archive, parts):
-        sheet = _sheet(book, options.sheet, path)
+        sheet = _sheet(book, options, path)
         merged = _merged(archive, parts[sheet.title])
         if merged:
             count = (
@@ -154,9 +154,9 @@ def _refuse_old(path: Path) -> NoReturn:
     raise CorpusError(Problem("binary", message, str(path)))
 
 
-def _sheet(book: Any, wanted: str | None, path: Path) -> Any:
+def _sheet(book: Any, options: TableOptions, path: Path) -> Any:
     """Return the sheet with this name or number, or the only one that is shown and not empty."""
-    sheets = book.worksheets
+    sheets, wanted = book.worksheets, options.sheet
     if wanted is not None:
         titles = [sheet.title for sheet in sheets]
         same = [at for at, title in enumerate(titles) if title.strip() == wanted.strip()]
@@ -172,7 +172,8 @@ def _sheet(book: Any, wanted: str | None, path: Path) -> Any:
         shown = [sheet for sheet in shown if _has_cells(sheet, path)] or shown[:1]
     if len(shown) != 1:
         names = ", ".join(sheet.title for sheet in shown)
-        message = f"the workbook has {len(shown)} sheets; use --sheet with one of {names}"
+        use = f"use --sheet{options.whose} with one of {names}"
+        message = f"the workbook has {len(shown)} sheets; {use}"
         message = message if shown else "the workbook has no sheet of cells"
         raise CorpusError(Problem("missing", message, str(path)))
     return shown[0]
