@@ -42,7 +42,7 @@ def free_port():
 
 @pytest.fixture(scope="module")
 def port(tmp_path_factory):
-    """The port of nginx before a service, as the file configures it, but with shorter times and a lower rate."""
+    """The port of nginx before a service, as the file configures it, but quicker to refuse."""
     folder = tmp_path_factory.mktemp("nginx")
     port = free_port()
     with serving(folder, "--allow-host", NAME, token=TOKEN) as service:
