@@ -22,9 +22,9 @@ from rich.console import Console
 from rich.table import Table
 
 from discotag import Document, Tagger, load
+from discotag.annotate.proposals import EFFORT, propose
 from discotag.corpora.recipes import psytar
 from discotag.corpora.recipes.recipe import Order
-from discotag.serve.annotation.uncertainty import EFFORT, propose
 from machine import machine
 
 RESULTS = Path(__file__).parent / "results"

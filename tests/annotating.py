@@ -11,10 +11,10 @@ from uuid import uuid4
 import httpx
 import uvicorn
 
-from discotag.serve.annotation.app import make_app
-from discotag.serve.annotation.corpus import Source
-from discotag.serve.annotation.project import Plan, open_project
-from discotag.serve.protection import Policy
+from discotag.annotate.app import make_app
+from discotag.annotate.corpus import Source
+from discotag.annotate.project import Plan, open_project
+from discotag.web.protection import Policy
 from waiting import wait_for
 
 TEXTS = {

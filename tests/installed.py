@@ -19,8 +19,10 @@ FILES = {
     "bundled/tokenizer.json",
     "bundled/config.json",
     "lexicon/wordnet_body.tsv",
+    "render/drawing.js",
+    "web/assets/common.js",
     "serve/assets/try.html",
-    "serve/assets/annotate.js",
+    "annotate/assets/annotate.js",
 }
 TEXT = "The pain I was experiencing around the hipjoints was incredible."
 

@@ -8,11 +8,11 @@ import typer
 from typer.testing import CliRunner
 
 from annotating import write_texts
+from discotag.annotate.importing import Imported
 from discotag.cli import annotate as annotate_room
 from discotag.cli.annotate import annotate
 from discotag.cli.commands import Command
 from discotag.errors import DiscotagError
-from discotag.serve.annotation.intake import Taken
 
 app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode="rich")
 app.command(cls=Command)(annotate)
@@ -41,6 +41,7 @@ def test_options_that_do_not_fit(folder, tmp_path):
     options = ["--train", "--train-options"]
     assert "--out is set by" in refused(folder, *options, "--out=x")
     assert "no closing quotation" in refused(folder, *options, "'")
+    assert "No such option: --nothing" in refused(folder, *options, "--nothing")
     assert "no such file or folder" in refused(tmp_path / "nothing")
     assert "no such journal" in refused(folder, "--export", tmp_path / "out.jsonl")
     assert "there is no such folder" in refused(folder, "--model", model)
@@ -60,8 +61,8 @@ def test_without_the_extra(folder, monkeypatch):
 
 
 def test_what_has_changed_about_the_corpus_is_said():
-    def said(**taken):
-        project = SimpleNamespace(taken=Taken(**taken))
+    def said(**found):
+        project = SimpleNamespace(imported=Imported(**found))
         about = annotate_room._about(project, Path("x.journal"))
         return [about, *annotate_room._changes(project)]
 

@@ -7,9 +7,9 @@ import pytest
 
 from discotag.prediction.wanted import Wanted
 from discotag.serve.batching import BATCH, SLICE, Scheduler
+from discotag.serve.engine import Task
 from discotag.serve.engines import BatchFailed, EngineDied
-from discotag.serve.errors import ServiceError
-from discotag.serve.jobs import Task
+from discotag.web.errors import ServiceError
 
 MENTIONS = Task("m")
 
@@ -252,9 +252,13 @@ def test_the_queue_is_bounded():
     scenario(play, most=100)
 
 
-def test_a_text_that_fails_does_not_take_others_with_it():
+@pytest.mark.parametrize("harm", ["poison", "deadly"])
+def test_a_text_that_fails_does_not_take_others_with_it(monkeypatch, harm):
+    """It is tried twice only, also if it ends the engine."""
+    monkeypatch.setattr("discotag.serve.batching.MOST_WAIT", 0.0)
+
     async def play(scheduler, engine):
-        engine.poison = "bad"
+        setattr(engine, harm, "bad")
         busy = ask(scheduler, "x")
         await settled()
         asked = [ask(scheduler, text) for text in ("good", "bad", "fine")]
@@ -264,27 +268,12 @@ def test_a_text_that_fails_does_not_take_others_with_it():
         assert [results[0], results[2]] == [[["good"]], [["fine"]]]
         assert isinstance(results[1], ServiceError)
         assert results[1].status == 500
-        assert engine.starts == 1
-        assert scheduler.waiting == 0
-
-    scenario(play)
-
-
-def test_a_text_that_ends_the_engine_is_tried_twice_only(monkeypatch):
-    monkeypatch.setattr("discotag.serve.batching.MOST_WAIT", 0.0)
-
-    async def play(scheduler, engine):
-        engine.deadly = "bad"
-        busy = ask(scheduler, "x")
-        await settled()
-        asked = [ask(scheduler, text) for text in ("good", "bad", "fine")]
-        engine.free(10)
-        await busy
-        results = await asyncio.gather(*asked, return_exceptions=True)
-        assert [results[0], results[2]] == [[["good"]], [["fine"]]]
-        assert isinstance(results[1], ServiceError)
-        assert engine.starts >= 2
+        if harm == "poison":
+            assert engine.starts == 1
+        else:
+            assert engine.starts >= 2
         assert scheduler.alive <= 1
+        assert scheduler.waiting == 0
 
     scenario(play)
 

@@ -13,6 +13,7 @@ from discotag.corpora import FORMATS, read
 from discotag.mentions import Document, Mention, Sentence
 from discotag.model.guarantee import Guarantee
 from discotag.serve.answers import fill, write_answer
+from discotag.serve.engine import Found
 from discotag.serve.models import find_models
 from discotag.serve.schemas import EXPORTS, PredictRequest
 from services import TEXT, serving
@@ -113,15 +114,15 @@ def test_tags_of_a_part_of_a_mention_set_are_null(tagger):
     words = "pain and cramps in arms and legs".split()
     document = Document((Sentence(words, ()),))
     places = [(0, 4), (0, 6), (2, 4), (2, 6)]
-    found = [["ADR", [[x, x + 1], [y, y + 1]], 0.9] for x, y in places]
+    found = [Mention("ADR", [(x, x + 1), (y, y + 1)], score=0.9) for x, y in places]
     model = find_models([])[0]
 
     def tags(kept):
         request = PredictRequest(words=words, tags=True)
-        filled = fill([document], [(kept, [], [])])
+        filled = fill([document], [Found(kept)])
         return json.loads(write_answer(request, model, filled, []))["documents"][0]["tags"]
 
-    assert tags(found) == [list(tagger.scheme.encode(len(words), [Mention(*m[:2]) for m in found]))]
+    assert tags(found) == [list(tagger.scheme.encode(len(words), found))]
     assert tags(found[:3]) == [None]
 
 

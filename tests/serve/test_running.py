@@ -3,25 +3,22 @@
 import asyncio
 import json
 import os
-import shlex
 import signal
 import socket
 import subprocess
 import sys
 import threading
-from contextlib import suppress
 
-import httpx
 import psutil
 import pytest
 import uvloop
 
 from discotag.errors import DiscotagError
+from discotag.serve.engine import Task
 from discotag.serve.engines import Engine, EngineDied, choose_engines
-from discotag.serve.jobs import Task
 from discotag.serve.models import find_models
-from discotag.serve.running import LOOPBACK, allowed_hosts, listen
-from services import TEXT, TOKEN, Running, serving
+from discotag.web.running import LOOPBACK, allowed_hosts, listen
+from services import TEXT, TOKEN, serving
 from waiting import wait_for
 
 
@@ -121,37 +118,6 @@ def test_hosts_are_checked_if_the_name_of_the_machine_is_given(monkeypatch):
     found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.1.1", 0))]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
     assert allowed_hosts("Laptop") == (*LOOPBACK, "laptop")
-
-
-def test_connections_fit_the_open_files(tmp_path):
-    """Connections beyond those that the system allows are closed; others are answered."""
-    script = "ulimit -n 300; exec " + shlex.join([sys.executable, "-m", "discotag", "serve"])
-    log = tmp_path / "log.txt"
-    with log.open("w") as stream:
-        process = subprocess.Popen(
-            ["sh", "-c", f"{script} --port 0 --workers 1"], stderr=stream, text=True
-        )
-    try:
-        wait_for(lambda: "serving at" in log.read_text())
-        service = Running(log.read_text().split()[2].rstrip(";"), process, log)
-        opened = [socket.create_connection(service.address, timeout=10) for _ in range(290)]
-        with suppress(ConnectionResetError):
-            assert opened[-1].recv(1) == b""
-        assert psutil.Process(process.pid).num_fds() < 200
-        for connection in opened:
-            connection.close()
-        wait_for(lambda: answered(service), 5)
-    finally:
-        process.terminate()
-        process.wait(30)
-
-
-def answered(service):
-    """Return whether a service answers, instead of closing the connection."""
-    try:
-        return service.post(json={"texts": [TEXT], "format": "csv"}, path="/api/export").is_success
-    except httpx.TransportError:
-        return False
 
 
 def test_cores_are_used_once():

@@ -7,11 +7,13 @@ from contextlib import ExitStack
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from typer.exceptions import TyperException
 
 from discotag.cli.annotate_export import export_annotations
+from discotag.cli.commands import register
 from discotag.cli.messages import say
 from discotag.cli.options import (
     EncodingOption,
@@ -37,10 +39,17 @@ from discotag.cli.serve import (
     TokenFileOption,
     read_token,
 )
+from discotag.cli.setting_options import given as settings_given
+from discotag.cli.train import train as train_command
 from discotag.corpora.formats.registry import READABLE, WRITABLE
 from discotag.corpora.tables import TableOptions
 from discotag.counts import counted
+from discotag.described import described_fields
 from discotag.errors import DiscotagError, InputError
+from discotag.training.settings import Settings
+
+if TYPE_CHECKING:
+    from discotag.annotate.training_process import Recipe
 
 Which = StrEnum("Which", ["finished", "all"])
 
@@ -169,7 +178,7 @@ def annotate(
     """
     if no_model and model is not None:
         raise typer.BadParameter("--no-model and --model exclude each other")
-    from discotag.serve.annotation.corpus import default_journal
+    from discotag.annotate.corpus import default_journal
 
     journal = journal or default_journal(corpus)
     if export is not None:
@@ -184,13 +193,13 @@ def annotate(
         raise DiscotagError(f"annotate needs {', '.join(missing)}: pip install 'discotag[serve]'")
     if not corpus.exists():
         raise InputError(f"{corpus}: no such file or folder")
+    from discotag.annotate.app import make_app
+    from discotag.annotate.corpus import Source
+    from discotag.annotate.project import Plan, open_project
+    from discotag.annotate.training import TrainingPlan
     from discotag.model.files import find_model, read_config
-    from discotag.serve.annotation.app import make_app
-    from discotag.serve.annotation.corpus import Source
-    from discotag.serve.annotation.project import Plan, open_project
-    from discotag.serve.annotation.training import TrainingPlan
-    from discotag.serve.protection import Policy
-    from discotag.serve.running import allowed_hosts, run
+    from discotag.web.protection import Policy
+    from discotag.web.running import allowed_hosts, run
 
     token = read_token(token_file)
     reporter = Reporter(skip_bad)
@@ -205,7 +214,7 @@ def annotate(
         encoding=encoding,
         report=reporter.report,
     )
-    training = TrainingPlan(train_after, _options(train_options)) if train else None
+    training = TrainingPlan(train_after, _recipe(train_options)) if train else None
     plan = Plan(
         source,
         journal=journal,
@@ -233,29 +242,29 @@ def annotate(
 
 def _about(project: Any, journal: Path) -> str:
     """Return a line on what was read into the journal."""
-    taken = project.taken
-    parts = [f"{journal}: {counted(taken.new + taken.known + taken.gone, 'document')}"]
-    if taken.new and (taken.known or taken.gone):
-        parts.append(f"{taken.new:,} of them new")
-    if taken.renamed:
-        parts.append(f"{taken.renamed:,} with another name than before")
-    if taken.gone:
-        parts.append(f"{taken.gone:,} no longer in the corpus, so nobody is asked to annotate them")
+    found = project.imported
+    parts = [f"{journal}: {counted(found.new + found.known + found.gone, 'document')}"]
+    if found.new and (found.known or found.gone):
+        parts.append(f"{found.new:,} of them new")
+    if found.renamed:
+        parts.append(f"{found.renamed:,} with another name than before")
+    if found.gone:
+        parts.append(f"{found.gone:,} no longer in the corpus, so nobody is asked to annotate them")
     return f"{', '.join(parts)}; the journal has the texts, too"
 
 
 def _changes(project: Any) -> list[str]:
     """Return how annotations that have changed in the corpus were treated, as lines."""
-    taken = project.taken
+    found = project.imported
     said = []
-    if taken.updated:
+    if found.updated:
         said.append(
-            f"the annotations of {counted(taken.updated, 'document')} have changed in the corpus; "
+            f"the annotations of {counted(found.updated, 'document')} have changed in the corpus; "
             "nobody had worked on them, so the new ones are taken over"
         )
-    if taken.outdated:
+    if found.outdated:
         said.append(
-            f"the annotations of {counted(taken.outdated, 'document')} have changed in the corpus; "
+            f"the annotations of {counted(found.outdated, 'document')} have changed in the corpus; "
             "somebody has worked on them, so the journal keeps the former ones"
         )
     return said
@@ -268,19 +277,31 @@ def _labels(given: str | None) -> tuple[str, ...]:
     return found
 
 
-def _options(given: str) -> tuple[str, ...]:
-    """Return the further options of a training."""
+def _recipe(given: str) -> Recipe:
+    """Return how to train, from further options of `discotag train`."""
+    from discotag.annotate.training_process import Recipe
+
     try:
-        options = tuple(shlex.split(given))
+        options = shlex.split(given)
     except ValueError as error:
         raise typer.BadParameter(f"--train-options: {str(error).lower()}") from None
     own = ("--dev", "--out", "--from-model", "--labels", "--test")
     taken = [name for name in (each.split("=")[0] for each in options) if name in own]
     if taken:
         raise typer.BadParameter(f"--train-options: {taken[0]} is set by discotag annotate")
-    return tuple(part for each in options for part in _two(each))
-
-
-def _two(option: str) -> list[str]:
-    """Return an option and its value, also if they were joined by an equals sign."""
-    return option.split("=", 1) if option.startswith("--") else [option]
+    training = typer.Typer(add_completion=False)
+    register(training, "train", train_command)
+    command = typer.main.get_command(training)
+    try:
+        context = command.make_context("train", ["-", "--dev", "-", "--out", "-", *options])
+    except TyperException as error:
+        raise typer.BadParameter(f"--train-options: {error.format_message()}") from None
+    preset, config = context.params["preset"], context.params["config"]
+    settings = {each.name: context.params[each.name] for each in described_fields(Settings)}
+    return Recipe(
+        settings_given(settings),
+        None if preset is None else str(preset),
+        None if config is None else str(config.absolute()),
+        tuple(context.params["teachers"] or ()),
+        tuple(str(each.absolute()) for each in context.params["unlabelled"] or ()),
+    )

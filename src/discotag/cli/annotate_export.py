@@ -28,8 +28,8 @@ def export_annotations(
     Raises:
         DiscotagError: There is nothing to write, or it cannot be written.
     """
-    from discotag.serve.annotation.exporting import LeftOut, settled_documents
-    from discotag.serve.annotation.journal import read_journal
+    from discotag.annotate.exporting import LeftOut, settled_documents
+    from discotag.annotate.journal import read_journal
 
     form, path = format_to_write(target, format, "--format"), Path(target)
     check_place(path, form)

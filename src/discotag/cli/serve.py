@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
 from discotag.cli.messages import say
 from discotag.cli.options import DeviceOption, RuntimeOption
+from discotag.cli.setting_options import given, takes_options
 from discotag.errors import DiscotagError, InputError
-from discotag.serve.limits import Limits
+from discotag.web.limits import Limits
 
 PORT: Final = 8000
 
-LIMITS: Final = Limits()
-
-NEEDED: Final = ("fastapi", "uvicorn", "httptools", "prometheus_client")
+NEEDED: Final = ("fastapi", "uvicorn", "prometheus_client")
 
 TOKEN: Final = "DISCOTAG_TOKEN"
 """The variable of the environment with the token. An option would show it to other users."""
@@ -56,6 +54,7 @@ AllowHostOption = Annotated[
 ]
 
 
+@takes_options(Limits, bounded=True)
 def serve(
     model: Annotated[
         list[str] | None,
@@ -78,32 +77,10 @@ def serve(
     ] = None,
     token_file: TokenFileOption = None,
     allow_host: AllowHostOption = None,
-    max_body: Annotated[int, typer.Option(help="The most bytes of a request.", min=1)] = (
-        LIMITS.body
-    ),
-    max_texts: Annotated[int, typer.Option(help="The most texts of a request.", min=1)] = (
-        LIMITS.texts
-    ),
-    max_text: Annotated[int, typer.Option(help="The most characters of a text.", min=1)] = (
-        LIMITS.text
-    ),
-    max_words: Annotated[int, typer.Option(help="The most words of a request.", min=1)] = (
-        LIMITS.words
-    ),
-    max_waiting: Annotated[
-        int, typer.Option(help="The most words that wait to be tagged.", min=1)
-    ] = LIMITS.waiting,
-    max_requests: Annotated[int, typer.Option(help="The most requests at a time.", min=1)] = (
-        LIMITS.requests
-    ),
-    max_seconds: Annotated[
-        float, typer.Option(help="The most seconds for a request.", min=0.001)
-    ] = LIMITS.seconds,
-    max_body_seconds: Annotated[
-        float, typer.Option(help="The seconds that a client has to send a body.", min=0.001)
-    ] = LIMITS.body_seconds,
+    *,
     runtime: RuntimeOption = None,
     device: DeviceOption = None,
+    **limits: Any,
 ) -> None:
     """Serve models over HTTP, with a page to try them.
 
@@ -126,32 +103,22 @@ localhost:8000/api/predict
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise DiscotagError(f"serve needs {', '.join(missing)}: pip install 'discotag[serve]'")
+    from discotag.serve.app import make_service
     from discotag.serve.models import find_models
-    from discotag.serve.predicting import make_service
-    from discotag.serve.protection import Policy
-    from discotag.serve.running import allowed_hosts, run
+    from discotag.web.protection import Policy
+    from discotag.web.running import allowed_hosts, run
 
-    limits = replace(
-        LIMITS,
-        body=max_body,
-        texts=max_texts,
-        text=max_text,
-        words=max_words,
-        waiting=max_waiting,
-        requests=max_requests,
-        seconds=max_seconds,
-        body_seconds=max_body_seconds,
-    )
+    bounds = Limits(**given(limits))
     token = read_token(token_file)
     models = find_models(model or [], runtime=runtime, device=device)
-    policy = Policy(token, allowed_hosts(host, allow_host or []), limits)
+    policy = Policy(token, allowed_hosts(host, allow_host or []), bounds)
     run(
         lambda: make_service(models, policy, workers=workers),
         host=host,
         port=port,
         token=token,
         on_ready=lambda url: say(f"serving at {url}; stop with Ctrl-C"),
-        limits=limits,
+        limits=bounds,
     )
     say("stopped")
 

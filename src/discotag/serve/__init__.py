@@ -1,1 +1,1 @@
-"""The HTTP service, its page, and the annotation tool."""
+"""The HTTP service and its page."""

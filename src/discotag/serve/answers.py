@@ -6,17 +6,15 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from discotag.mentions import Document, Mention, Sentence
+from discotag.mentions import Document, Sentence
 from discotag.render.html_drawing import drawing_data
 from discotag.scheme import IncompatibleError, Scheme
-from discotag.serve.errors import ServiceError
-from discotag.serve.limits import Limits
+from discotag.serve.engine import Found
 from discotag.serve.models import ServedModel
 from discotag.serve.schemas import PredictRequest
+from discotag.web.errors import ServiceError
+from discotag.web.limits import Limits
 from discotag.words import Splitter
-
-Plain = Sequence[Any]
-"""A mention as an engine returns it: label, fragments and score."""
 
 
 def check_size(request: PredictRequest, limits: Limits) -> int:
@@ -26,13 +24,13 @@ def check_size(request: PredictRequest, limits: Limits) -> int:
         ServiceError: It has too many texts, or one of them is too long (413).
     """
     items = request.items
-    if len(items) > limits.texts:
-        raise _too_much("too_many_texts", limits.texts, "texts", "a request", len(items))
+    if len(items) > limits.max_texts:
+        raise _too_much("too_many_texts", limits.max_texts, "texts", "a request", len(items))
     total = 0
     for number, item in enumerate(items):
         size = len(item) if isinstance(item, str) else sum(map(len, item))
-        if size > limits.text:
-            raise _too_much("too_long", limits.text, "characters", "a text", size, number)
+        if size > limits.max_text:
+            raise _too_much("too_long", limits.max_text, "characters", "a text", size, number)
         total += size
     return total
 
@@ -54,16 +52,16 @@ def make_documents(request: PredictRequest, splitter: Splitter, limits: Limits) 
         for sentence in document.sentences:
             size = len(sentence.words)
             total += size
-            if size > limits.sentence:
+            if size > limits.max_sentence:
                 raise _too_much(
-                    "sentence_too_long", limits.sentence, "words", "a sentence", size, number
+                    "sentence_too_long", limits.max_sentence, "words", "a sentence", size, number
                 )
-            if total > limits.words:
-                raise _too_much("too_many_words", limits.words, "words", "a request")
+            if total > limits.max_words:
+                raise _too_much("too_many_words", limits.max_words, "words", "a request")
     return documents
 
 
-def fill(documents: Sequence[Document], found: Sequence[Sequence[Any]]) -> list[Document]:
+def fill(documents: Sequence[Document], found: Sequence[Found]) -> list[Document]:
     """Return documents with the mentions and candidates that an engine found."""
     sentences = iter(found)
     filled = []
@@ -71,8 +69,7 @@ def fill(documents: Sequence[Document], found: Sequence[Sequence[Any]]) -> list[
         own = [next(sentences) for _ in document.sentences]
         filled.append(
             document.with_mentions(
-                [_mentions(mentions) for mentions, _, _ in own],
-                [_mentions(candidates) for _, candidates, _ in own],
+                [each.mentions for each in own], [each.candidates for each in own]
             )
         )
     return filled
@@ -82,7 +79,7 @@ def write_answer(
     request: PredictRequest,
     model: ServedModel,
     documents: Sequence[Document],
-    alternatives: Sequence[Any],
+    found: Sequence[Found],
 ) -> bytes:
     """Return the answer to a request as JSON.
 
@@ -90,10 +87,10 @@ def write_answer(
         request: The request.
         model: The model that was used.
         documents: The documents, with mentions.
-        alternatives: For each sentence, what an engine found.
+        found: What an engine found in each sentence.
     """
     scheme = model.scheme
-    readings = iter(alternatives)
+    readings = (each.alternatives for each in found)
     plain = []
     for document in documents:
         data = document.to_dict()
@@ -112,13 +109,6 @@ def write_answer(
     return json.dumps(answer, ensure_ascii=False).encode()
 
 
-def _mentions(found: Sequence[Plain]) -> list[Mention]:
-    return [
-        Mention(label, tuple([(start, end) for start, end in fragments]), score=score)
-        for label, fragments, score in found
-    ]
-
-
 def _alternatives(document: Document, readings: Iterator[Any]) -> Iterator[list[dict[str, Any]]]:
     """Yield the alternatives of each sentence; as in the document, words are counted through it."""
     passed = 0
@@ -128,10 +118,10 @@ def _alternatives(document: Document, readings: Iterator[Any]) -> Iterator[list[
                 "probability": probability,
                 "mentions": [
                     each.shifted(passed).to_dict()
-                    for each in sentence.with_mentions(_mentions(found)).mentions
+                    for each in sentence.with_mentions(mentions).mentions
                 ],
             }
-            for probability, found in next(readings)
+            for probability, mentions in next(readings)
         ]
         passed += len(sentence.words)
 

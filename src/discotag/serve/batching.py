@@ -13,12 +13,13 @@ import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from time import monotonic
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from discotag.serve.engine import Found, Task
 from discotag.serve.engines import BatchFailed, Engine, EngineDied
-from discotag.serve.errors import ServiceError, overloaded
-from discotag.serve.jobs import Job, Slice, Task
+from discotag.web.errors import ServiceError, overloaded
 
 logger = logging.getLogger("discotag.serve")
 
@@ -45,6 +46,67 @@ SHORTEST_LIFE: Final = 10.0
 
 MOST_WAIT: Final = 30.0
 """The most seconds before an engine that dies again and again is started again."""
+
+
+class Slice(NamedTuple):
+    """Sentences of a request in a batch; `tried` is true if they were in a batch that failed."""
+
+    job: Job
+    start: int
+    end: int
+    tried: bool = False
+
+    @property
+    def words(self) -> Sequence[Sequence[str]]:
+        """The words of the sentences."""
+        return self.job.sentences[self.start : self.end]
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """The sentences of a request.
+
+    Attributes:
+        task: What to do with them.
+        sentences: Their words.
+        found: What was found in each of them.
+        done: Set when all are done, or one of them failed.
+        next: The first sentence that is not in a batch yet.
+        missing: The number of sentences that are not done.
+        again: Slices of batches that failed, which are tried a second time, each alone.
+    """
+
+    task: Task
+    sentences: Sequence[Sequence[str]]
+    done: asyncio.Future[None]
+    found: list[Any] = field(default_factory=list)
+    next: int = 0
+    missing: int = 0
+    again: deque[Slice] = field(default_factory=deque)
+
+    def __post_init__(self) -> None:
+        self.found = [None] * len(self.sentences)
+        self.missing = len(self.sentences)
+
+    @property
+    def waits(self) -> bool:
+        """Whether there are sentences that are not in a batch."""
+        return not self.done.done() and (self.next < len(self.sentences) or bool(self.again))
+
+    def cut(self, most: int) -> Slice:
+        """Return the next sentences, with about `most` words, but at least one sentence."""
+        start = end = self.next
+        words = 0
+        while end < len(self.sentences) and (end == start or words < most):
+            words += len(self.sentences[end])
+            end += 1
+        self.next = end
+        return Slice(self, start, end)
+
+    def fail(self, error: Exception) -> None:
+        """Set an error as the result, unless the job is done."""
+        if not self.done.done():
+            self.done.set_exception(error)
 
 
 class Scheduler:
@@ -97,8 +159,8 @@ class Scheduler:
         await asyncio.gather(*(each.stop() for each in self._engines))
         self.alive = 0
 
-    async def tag(self, task: Task, sentences: Sequence[Sequence[str]]) -> list[Any]:
-        """Return what is found in each sentence; see `discotag.serve.engine`.
+    async def tag(self, task: Task, sentences: Sequence[Sequence[str]]) -> list[Found]:
+        """Return what is found in each sentence.
 
         If the caller is cancelled, what waits of its sentences is dropped.
 

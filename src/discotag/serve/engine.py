@@ -1,32 +1,30 @@
 """An engine: a process that tags batches of sentences for the service, which starts it.
 
 It reads messages from standard input and writes an answer to each to standard output. It ends when
-its input does, so that it does not outlive the service. A message is its length in eight bytes,
-followed by JSON:
+its input does, so that it does not outlive the service. Messages and answers are pickled, after
+their length in eight bytes:
 
-- first `{"models": [[name, folder, runtime, device], ...]}`; answered by `{}` when all are loaded;
-- then `{"model": name, "wanted": {...}, "sentences": [[word, ...], ...]}` with fields of `Wanted`,
-  answered by `{"found": [...]}` with an item for each sentence, `[mentions, candidates, readings]`.
-  Mentions and candidates are `[[label, fragments, score], ...]`, and readings `[[probability,
-  [[label, fragments, null], ...]], ...]`.
+- first a list of `Source`; answered by an empty list when all are loaded;
+- then a `Task` and lists of words; answered by a `Found` for each of them.
 
-What cannot be done is answered by `{"error": message}`.
+What cannot be done is answered by a message, a text.
 """
 
 from __future__ import annotations
 
 import gc
-import json
 import os
+import pickle
 import signal
 import sys
 import warnings
-from collections.abc import Sequence
-from typing import IO, TYPE_CHECKING, Any, Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
 from discotag.errors import one_line
 from discotag.mentions import Mention, Sentence
-from discotag.prediction.wanted import Wanted
+from discotag.prediction.wanted import MENTIONS_ONLY, Wanted
 
 if TYPE_CHECKING:
     from discotag.prediction.tagger import Tagger
@@ -43,9 +41,52 @@ WARM_UP: Final = "The pain I was experiencing around the hipjoints was incredibl
 """A text that is tagged before the first request, because the first call of a model is slow."""
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What an engine loads a model from.
+
+    Attributes:
+        name: The name of the model in the service.
+        folder: The folder of the model.
+        runtime: As in `discotag.load`.
+        device: As in `discotag.load`.
+    """
+
+    name: str
+    folder: str
+    runtime: str | None = None
+    device: str | None = None
+
+
+class Task(NamedTuple):
+    """What to do with sentences; those with the same task share batches.
+
+    Attributes:
+        model: The name of the model.
+        wanted: What is wanted of it.
+    """
+
+    model: str
+    wanted: Wanted = MENTIONS_ONLY
+
+
+class Found(NamedTuple):
+    """What is found in a sentence.
+
+    Attributes:
+        mentions: Its mentions.
+        candidates: Its candidates.
+        alternatives: Its most probable readings: the probability and the mentions of each.
+    """
+
+    mentions: Sequence[Mention]
+    candidates: Sequence[Mention] = ()
+    alternatives: Sequence[tuple[float, Sequence[Mention]]] = ()
+
+
 def packed(message: object) -> bytes:
     """Return a message as bytes."""
-    content = json.dumps(message).encode()
+    content = pickle.dumps(message)
     return len(content).to_bytes(LENGTH, "big") + content
 
 
@@ -58,53 +99,50 @@ def main() -> None:
     os.dup2(2, 1)  # what libraries print must not get among the answers
     taggers: dict[str, Tagger] = {}
     while (message := _read(sys.stdin.buffer)) is not None:
+        answer: list[Found] | str = []
         try:
-            answer = _answer(message, taggers)
+            if taggers:
+                task, sentences = message
+                answer = _find(task, sentences, taggers)
+            else:
+                taggers = _load(message)
         except Exception as error:  # a single batch must not end the engine
-            private = "sentences" in message  # the error may have parts of a text
-            answer = {"error": type(error).__name__ if private else one_line(error)}
+            # The error of a batch may have parts of a text.
+            answer = type(error).__name__ if taggers else one_line(error)
         answers.write(packed(answer))
         answers.flush()
 
 
-def _read(stream: IO[bytes]) -> dict[str, Any] | None:
+def _read(stream: IO[bytes]) -> Any:
     """Return the next message, or None at the end."""
     size = stream.read(LENGTH)
     content = stream.read(int.from_bytes(size, "big")) if len(size) == LENGTH else b""
-    return json.loads(content) if content else None
+    return pickle.loads(content) if content else None
 
 
-def _answer(message: dict[str, Any], taggers: dict[str, Tagger]) -> dict[str, Any]:
-    if "models" in message:
-        taggers.update(_load(message["models"]))
-        return {}
-    sentences = [Sentence.unchecked(tuple(words), None, None, 0) for words in message["sentences"]]
-    analysed = taggers[message["model"]].analyse(sentences, Wanted(**message["wanted"]))
-    return {
-        "found": [
-            (
-                _plain(each.sentence.mentions),
-                _plain(each.sentence.candidates),
-                [(one.probability, _plain(one.sentence.mentions)) for one in each.alternatives],
-            )
-            for each in analysed
-        ]
-    }
+def _find(
+    task: Task, sentences: Sequence[Sequence[str]], taggers: Mapping[str, Tagger]
+) -> list[Found]:
+    given = [Sentence.unchecked(tuple(words), None, None, 0) for words in sentences]
+    return [
+        Found(
+            each.sentence.mentions,
+            each.sentence.candidates,
+            [(one.probability, one.sentence.mentions) for one in each.alternatives],
+        )
+        for each in taggers[task.model].analyse(given, task.wanted)
+    ]
 
 
-def _load(models: Sequence[Sequence[Any]]) -> dict[str, Tagger]:
+def _load(sources: Sequence[Source]) -> dict[str, Tagger]:
     from discotag.prediction.loading import load
     from discotag.prediction.runtimes import OnnxRuntime
 
     found = {}
-    for name, folder, runtime, device in models:
-        found[name] = tagger = load(folder, runtime=runtime, device=device)
+    for each in sources:
+        found[each.name] = tagger = load(each.folder, runtime=each.runtime, device=each.device)
         if isinstance(tagger.runtime, OnnxRuntime) and tagger.runtime.device == "cpu":
             tagger.runtime.budget = BUDGET
         next(tagger.predict([WARM_UP], candidates=False))
     gc.freeze()  # what is loaded stays: garbage collection need not look at it again and again
     return found
-
-
-def _plain(mentions: Sequence[Mention]) -> list[tuple[Any, ...]]:
-    return [(each.label, each.fragments, each.score) for each in mentions]

@@ -7,20 +7,18 @@ because the process that answers clients must stay quick.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
+import pickle
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import discotag
 from discotag.errors import DiscotagError
 from discotag.model.onnx_session import count_cores
-from discotag.serve.engine import LENGTH, packed
-from discotag.serve.jobs import Task
+from discotag.serve.engine import LENGTH, Found, Source, Task, packed
 
 COMMAND: Final = "from discotag.serve.engine import main; main()"
 
@@ -44,23 +42,6 @@ class EngineDied(Exception):  # noqa: N818
 
 class BatchFailed(Exception):  # noqa: N818
     """An engine could not tag a batch."""
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """What an engine loads a model from.
-
-    Attributes:
-        name: The name of the model in the service.
-        folder: The folder of the model.
-        runtime: As in `discotag.load`.
-        device: As in `discotag.load`.
-    """
-
-    name: str
-    folder: str
-    runtime: str | None = None
-    device: str | None = None
 
 
 class Engine:
@@ -106,9 +87,8 @@ class Engine:
         except OSError as error:  # no processes or files are left
             reason = (error.strerror or str(error)).lower()
             raise DiscotagError(f"an engine cannot be started: {reason}") from None
-        models = [(each.name, each.folder, each.runtime, each.device) for each in self._sources]
         try:
-            await self._ask({"models": models}, START_SECONDS)
+            await self._ask(self._sources, START_SECONDS)
         except BatchFailed as error:
             raise DiscotagError(str(error)) from None
         except EngineDied:
@@ -117,18 +97,14 @@ class Engine:
             ) from None
         self._watching = asyncio.create_task(_watch(self._process, on_exit))
 
-    async def tag(self, task: Task, sentences: Sequence[Sequence[str]]) -> list[Any]:
-        """Return what is found in sentences; see `discotag.serve.engine`.
+    async def tag(self, task: Task, sentences: Sequence[Sequence[str]]) -> list[Found]:
+        """Return what is found in each sentence.
 
         Raises:
             EngineDied: The process ended, or did not answer in time.
             BatchFailed: The sentences cannot be tagged.
         """
-        wanted = asdict(task.wanted)
-        message = {"model": task.model, "wanted": wanted, "sentences": sentences}
-        answer = await self._ask(message, BATCH_SECONDS)
-        found: list[Any] = answer["found"]
-        return found
+        return await self._ask((task, sentences), BATCH_SECONDS)
 
     async def stop(self) -> None:
         """End the process, if it has not ended yet."""
@@ -146,7 +122,7 @@ class Engine:
                 process.kill()
             await process.wait()
 
-    async def _ask(self, message: object, seconds: float) -> dict[str, Any]:
+    async def _ask(self, message: object, seconds: float) -> list[Found]:
         process = self._process
         if process is None:
             raise EngineDied
@@ -163,9 +139,9 @@ class Engine:
             with suppress(ProcessLookupError):
                 process.kill()  # it may hang
             raise EngineDied from None
-        answer: dict[str, Any] = json.loads(content)
-        if "error" in answer:
-            raise BatchFailed(answer["error"])
+        answer: list[Found] | str = pickle.loads(content)
+        if isinstance(answer, str):
+            raise BatchFailed(answer)
         return answer
 
 

@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Final, ParamSpec, TypeVar
 
 from discotag.errors import InputError, one_line
 from discotag.mentions import Document
@@ -14,12 +14,12 @@ from discotag.model.guarantee import usable
 from discotag.prediction.wanted import Wanted
 from discotag.serve.answers import check_size, fill, make_documents
 from discotag.serve.batching import Scheduler
-from discotag.serve.errors import ServiceError
-from discotag.serve.jobs import Task
+from discotag.serve.engine import Found, Task
 from discotag.serve.metrics import Metrics
 from discotag.serve.models import ServedModel
-from discotag.serve.protection import Policy
 from discotag.serve.schemas import PredictRequest
+from discotag.web.errors import ServiceError
+from discotag.web.protection import Policy
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -46,8 +46,8 @@ class Service:
 
     async def find(
         self, request: PredictRequest, model: ServedModel, wanted: Wanted
-    ) -> tuple[list[Document], list[Any]]:
-        """Return documents with mentions, and the alternatives of each sentence.
+    ) -> tuple[list[Document], list[Found]]:
+        """Return documents with mentions, and what an engine found in each sentence.
 
         Raises:
             ServiceError: There is too much to tag, it takes too long, or the model does not have
@@ -64,7 +64,7 @@ class Service:
             except InputError as error:
                 raise ServiceError(422, "no_candidates", one_line(error)) from None
         try:
-            async with asyncio.timeout(limits.seconds):
+            async with asyncio.timeout(limits.max_seconds):
                 size = check_size(request, limits)
                 splitter = model.config.splitter()
                 documents = await aside(size, make_documents, request, splitter, limits)
@@ -72,9 +72,9 @@ class Service:
                 found = await self.scheduler.tag(Task(model.name, wanted), words)
         except TimeoutError:
             raise ServiceError(
-                504, "too_late", f"the texts were not tagged within {limits.seconds:g} s"
+                504, "too_late", f"the texts were not tagged within {limits.max_seconds:g} s"
             ) from None
-        self.metrics.count_words(sum(map(len, words)))
+        self.metrics.words.inc(sum(map(len, words)))
         filled = await aside(size, fill, documents, found)
         labels = Counter(
             mention.label
@@ -83,8 +83,8 @@ class Service:
             for mention in sentence.mentions
         )
         for label, number in labels.items():
-            self.metrics.count_mentions(model.name, label, number)
-        return filled, [readings for _, _, readings in found]
+            self.metrics.mentions.labels(model.name, label).inc(number)
+        return filled, found
 
 
 async def aside(size: int, function: Callable[P, R], *given: P.args, **named: P.kwargs) -> R:

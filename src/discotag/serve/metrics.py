@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -22,59 +21,38 @@ class Metrics:
 
     def __init__(self) -> None:
         self._registry = registry = CollectorRegistry()
-        self._requests = Counter(
+        self.requests = Counter(
             "discotag_requests", "Requests.", ("path", "status"), registry=registry
         )
-        self._seconds = Histogram(
+        self.seconds = Histogram(
             "discotag_request_seconds",
             "Time from the headers of a request to the end of its answer.",
             ("path",),
             buckets=SECONDS,
             registry=registry,
         )
-        self._batches = Histogram(
+        self.batches = Histogram(
             "discotag_batch_sentences",
             "Sentences of a batch.",
             buckets=SENTENCES,
             registry=registry,
         )
-        self._words = Counter("discotag_words", "Words that were tagged.", registry=registry)
-        self._mentions = Counter(
+        self.words = Counter("discotag_words", "Words that were tagged.", registry=registry)
+        self.mentions = Counter(
             "discotag_mentions", "Mentions that were found.", ("model", "label"), registry=registry
         )
-        self._restarts = Counter(
+        self.restarts = Counter(
             "discotag_engine_restarts", "Engines that ended and were replaced.", registry=registry
         )
-        self._waiting = Gauge(
+        self.waiting = Gauge(
             "discotag_waiting_words", "Words that wait or are being tagged.", registry=registry
         )
-        self._engines = Gauge("discotag_engines", "Engines that are ready.", registry=registry)
-
-    def watch(self, waiting: Callable[[], float], engines: Callable[[], float]) -> None:
-        """Read two figures from functions whenever they are asked for."""
-        self._waiting.set_function(waiting)
-        self._engines.set_function(engines)
+        self.engines = Gauge("discotag_engines", "Engines that are ready.", registry=registry)
 
     def observe(self, path: str, status: int, seconds: float) -> None:
         """Count a request."""
-        self._requests.labels(path, str(status)).inc()
-        self._seconds.labels(path).observe(seconds)
-
-    def count_batch(self, sentences: int) -> None:
-        """Count a batch."""
-        self._batches.observe(sentences)
-
-    def count_words(self, words: int) -> None:
-        """Count words that were tagged."""
-        self._words.inc(words)
-
-    def count_mentions(self, model: str, label: str, number: int) -> None:
-        """Count mentions that were found."""
-        self._mentions.labels(model, label).inc(number)
-
-    def count_restart(self) -> None:
-        """Count an engine that was replaced."""
-        self._restarts.inc()
+        self.requests.labels(path, str(status)).inc()
+        self.seconds.labels(path).observe(seconds)
 
     def text(self) -> bytes:
         """Return all figures in the format of Prometheus."""

@@ -11,9 +11,9 @@ from discotag.model.config import ModelConfig
 from discotag.model.files import BUNDLED, BUNDLED_NAME, find_model, read_config
 from discotag.prediction.loading import choose_runtime
 from discotag.scheme import Scheme
-from discotag.serve.engines import Source
-from discotag.serve.errors import ServiceError, shown
+from discotag.serve.engine import Source
 from discotag.serve.schemas import ModelFacts
+from discotag.web.errors import ServiceError, shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,10 @@ from discotag.corpora import FORMATS
 from discotag.corpora.formats.registry import TABLES
 from discotag.described import UNBOUNDED, describe
 from discotag.prediction.wanted import Wanted
-from discotag.serve.errors import ServiceError, shown
-from discotag.serve.protection import invalid
+from discotag.web.downloads import format_names
+from discotag.web.errors import ServiceError
+from discotag.web.protection import invalid
+from discotag.web.schemas import Body
 
 INPUTS: Final = ("text", "texts", "words", "sentences")
 """The fields with input, of which a request has exactly one."""
@@ -30,7 +32,7 @@ WANTED: Final = ("labels", "min_score", "bias", "alternatives", "candidates")
 MOST_ALTERNATIVES: Final = 10
 """The most alternatives of a sentence; finding k of them takes k times the memory."""
 
-EXPORTS: Final = tuple(name for name, each in FORMATS.items() if each.can_write)
+EXPORTS: Final = tuple(format_names())
 """The formats of downloads."""
 
 R = TypeVar("R", bound="PredictRequest")
@@ -54,12 +56,11 @@ def _field(name: str, *default: Any, **more: Any) -> Any:
     return Field(*given, description=option.help, **(finite | more))
 
 
-class PredictRequest(BaseModel):
+class PredictRequest(Body):
     """What to tag, and how: exactly one of `text`, `texts`, `words` and `sentences`."""
 
     model_config = ConfigDict(
         strict=True,
-        extra="forbid",
         frozen=True,
         allow_inf_nan=False,
         json_schema_extra={
@@ -82,15 +83,6 @@ class PredictRequest(BaseModel):
     candidates: bool = _field("candidates", False)
     tags: bool = Field(False, description="Also return the tag of each word.")
     draw: bool = Field(False, description="Also return what the page draws.")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _check_names(cls, given: object) -> object:
-        """Report the first field that is unknown; pydantic would report all of them."""
-        unknown = given.keys() - cls.model_fields.keys() if isinstance(given, dict) else ()
-        if unknown:
-            raise ValueError(f"there is no field {shown(min(unknown))!r}")
-        return given
 
     @field_validator("alternatives", mode="before")
     @classmethod
@@ -218,19 +210,6 @@ class StatusAnswer(BaseModel):
     """The state of the service."""
 
     status: str
-
-
-class ErrorFacts(BaseModel):
-    """A code for programs, and a sentence for people."""
-
-    code: str
-    message: str
-
-
-class ErrorAnswer(BaseModel):
-    """Why a request was not answered."""
-
-    error: ErrorFacts
 
 
 def parsed(kind: type[R], content_type: str | None, body: bytes) -> R:
