@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from discotag.model.network import Network
 
 LARGEST_DIFFERENCE: Final = 1e-3
-"""Between scores of the same weights in onnxruntime and in PyTorch; rounding gives some 1e-5."""
+"""The largest allowed difference between the scores of the same weights in onnxruntime and in
+PyTorch; rounding gives about 1e-5."""
 
 LARGEST_ROUNDING: Final = 0.05
 """The same where products are computed in eight bits: the root mean square of the differences, as a
