@@ -255,7 +255,6 @@ class Decoder:
         The score of a reading is its log-probability plus, for each of its mentions, the log-odds
         that the mention scorer gives and the bias.
         """
-        readings, odds = self._trusted(readings, odds, ask.bias)
         chosen = readings.best(odds + ask.bias)
         scores = self._scores(readings, odds) if ask.probabilities else None
         found = readings.by_sentence(chosen, scores)
@@ -487,14 +486,15 @@ class Decoder:
         """
         wanted, k = ask.wanted, ask.wanted.alternatives
         chooses = self.chooses(ask.bias)
-        judged, taggings, tables = None, None, None
+        judged, trusted, taggings, tables = None, None, None, None
         if chooses or wanted.compared:
             weighing = chooses and (k > 0 or wanted.marginals)
             judged = yield from self.judged(scores, vectors, lengths, weighing=weighing)
         if not chooses:
             found = yield from self.best(scores, lengths, probabilities=ask.probabilities)
         else:
-            found = {} if judged is None else self._chosen(*judged, ask)
+            trusted = None if judged is None else self._trusted(*judged, ask.bias)
+            found = {} if trusted is None else self._chosen(*trusted, ask)
         more: dict[int, list[Mention]] = {}
         if ask.review is not None:
             more = yield from self.candidates(scores, vectors, lengths, ask.review.least)
@@ -502,13 +502,13 @@ class Decoder:
             busy = {row: Found(found.get(row, ()), more.get(row, ())) for row in {*found, *more}}
             return [busy.get(row, NOTHING) for row in range(len(lengths))]
         if k and chooses:
-            taggings = self._weighed(judged, len(lengths), ask.bias, k)
+            taggings = self._weighed(trusted, len(lengths), ask.bias, k)
         elif k:
             taggings = yield from self.taggings(scores, lengths, k)
         if wanted.marginals:
             tables = yield from self._tables(scores, lengths)
-            if chooses and judged is not None:
-                readings, odds = self._trusted(*judged, ask.bias)
+            if trusted is not None:
+                readings, odds = trusted
                 tables = np.array(tables)  # what is fetched may be read-only
                 readings.write_marginals(odds + ask.bias, tables)
         compared: dict[int, list[Mention]] = {}
@@ -527,15 +527,15 @@ class Decoder:
         ]
 
     def _weighed(
-        self, judged: tuple[Readings, Numbers] | None, sentences: int, bias: float, k: int
+        self, trusted: tuple[Readings, Numbers] | None, sentences: int, bias: float, k: int
     ) -> list[list[Tagging]]:
         """Return the k best readings of each sentence by the tagger and the mention scorer.
 
         A reading of a sentence is one for each of its regions, see `Readings.weighed`.
         """
         regions: list[list[tuple[int, list[Tagging]]]] = [[] for _ in range(sentences)]
-        if judged is not None:
-            readings, odds = self._trusted(*judged, bias)
+        if trusted is not None:
+            readings, odds = trusted
             for row, listed in readings.weighed(odds + bias):
                 each = [Tagging(log(chance), log(chance), mentions) for chance, mentions in listed]
                 regions[row].append((0, each))
