@@ -128,8 +128,9 @@ def read_batch(
         warn: Whether to warn of those, for all sequences or for each.
 
     Example:
-        >>> read_batch(Scheme(("ADR",)), np.array([[0, 1, 2]]))
-        [[Mention(label='ADR', fragments=((1, 3),))]]
+        >>> (found,) = read_batch(Scheme(("ADR",)), np.array([[0, 1, 2]]))
+        >>> [str(mention) for mention in found]
+        ['ADR [1:3]']
     """
     most = MAX_MENTIONS if most is None else most
     warned = np.broadcast_to(warn, len(tags)).tolist()
