@@ -53,7 +53,7 @@ def key_sizes(device: str) -> list[tuple[int, int]]:
 
 
 def other_schemes(device: str) -> list[str]:
-    """Return the other schemes; on a GPU only three, because each takes a minute to compile."""
+    """Return the other schemes; on a GPU only three, because kernels are compiled for each."""
     names = [name for name in SCHEMES if name != MAIN]
     return names if device == "cpu" else [names[0], names[3], names[5]]
 

@@ -199,7 +199,7 @@ def measure_batch(given: argparse.Namespace) -> Rows:
 def measure_scheme(given: argparse.Namespace) -> Rows:
     """Measure decoding of 64 sentences of 32 words with a mention each, and its probability."""
     from discotag.inference.backends import numpy_backend
-    from discotag.prediction.decoding import Decoder
+    from discotag.prediction.decoding import Ask, Decoder
     from discotag.prediction.pipeline import run_pipeline
 
     random = np.random.default_rng(0)
@@ -217,7 +217,7 @@ def measure_scheme(given: argparse.Namespace) -> Rows:
             seconds = []
             for _ in range(3):
                 start = time.perf_counter()
-                for _ in run_pipeline(iter([decoder.find(scores, None, lengths)]), 1):
+                for _ in run_pipeline(iter([decoder.answer(scores, None, lengths, Ask())]), 1):
                     pass
                 seconds.append(time.perf_counter() - start)
             rows.append(

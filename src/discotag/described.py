@@ -11,7 +11,7 @@ from dataclasses import Field, dataclass, field, fields
 from enum import StrEnum
 from numbers import Integral, Real
 from types import NoneType, UnionType
-from typing import Any, Final, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, TypeGuard, Union, get_args, get_origin, get_type_hints
 
 from discotag.errors import InputError
 
@@ -99,6 +99,11 @@ def plain(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value
 
 
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Return whether a value is a number, and neither true nor false."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def _needed(hint: Any) -> Any:
     """Return a type without None."""
     if get_origin(hint) not in (Union, UnionType):
@@ -150,7 +155,6 @@ def _check(name: str, value: Any, description: Description) -> None:
     least, most, choices = description.least, description.most, description.choices
     if choices and value and value not in choices:
         raise InputError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if number and not least <= value <= most:
+    if is_number(value) and not least <= value <= most:
         bounds = f"at least {least}" if most == UNBOUNDED else f"from {least} to {most}"
         raise InputError(f"{name} must be {bounds}; got {value}")

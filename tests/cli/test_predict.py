@@ -10,6 +10,7 @@ import time
 import warnings
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from discotag import Document, Scheme, load
@@ -19,7 +20,7 @@ from discotag.corpora import read
 from discotag.corpora.jobs import locked
 from discotag.counts import counted
 from discotag.model.files import copy_model, read_config
-from discotag.prediction.decoding import read_mentions
+from discotag.prediction.decoding import read_batch
 from page_parser import Page
 from shell import discotag, failed, ok
 from tiny import tiny_model
@@ -489,7 +490,7 @@ def test_huge_sets_are_left_out_with_a_line(capsys, monkeypatch, quiet):
     set_verbosity(quiet=quiet)
     with warnings.catch_warnings(), predict._one_line_warnings():
         for _ in range(2):  # each time, not only the first
-            read_mentions(Scheme(("ADR",)), [3, *[4] * 40, *[6] * 40])
+            read_batch(Scheme(("ADR",)), np.array([[3, *[4] * 40, *[6] * 40]]))
     said = capsys.readouterr().err.splitlines()
     line = "warning: a mention set of 1640 mentions was left out; the limit is 1000"
     assert said == ([] if quiet else [line] * 2)

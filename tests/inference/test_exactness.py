@@ -41,17 +41,8 @@ def backend(request):
     return request.param
 
 
-@pytest.fixture(params=["unrolled", "tables"])
-def kernels(request, monkeypatch):
-    """Use the one or the other kind of kernels, whatever the size of the grammar."""
-    if request.param == "tables":
-        from discotag.inference.backends import triton_backend
-
-        monkeypatch.setattr(triton_backend, "MOST_ARCS", dict.fromkeys(triton_backend.MOST_ARCS, 0))
-    return request.param
-
-
-def check_best_path(scheme, backend):
+@every_scheme
+def test_best_path(scheme, backend):
     random = np.random.default_rng(1)
     for length in lengths(backend):
         scores = random_scores(random, BATCH, length, len(scheme.tags))
@@ -62,7 +53,8 @@ def check_best_path(scheme, backend):
             close(best[row], score, backend)
 
 
-def check_marginals(scheme, backend):
+@every_scheme
+def test_partition_and_marginals(scheme, backend):
     random = np.random.default_rng(2)
     for length in lengths(backend):
         scores = random_scores(random, BATCH, length, len(scheme.tags))
@@ -74,23 +66,6 @@ def check_marginals(scheme, backend):
             close(found[row], truth.marginals, backend)
             close(total[row], truth.partition, backend)
             close(alone[row], truth.partition, backend)
-
-
-@every_scheme
-def test_best_path(scheme, backend):
-    check_best_path(scheme, backend)
-
-
-@every_scheme
-def test_partition_and_marginals(scheme, backend):
-    check_marginals(scheme, backend)
-
-
-@needs_triton
-@pytest.mark.parametrize("scheme", SCHEMES[1:3], ids=name)
-def test_kernels_that_read_tables(scheme, kernels):
-    check_best_path(scheme, "triton")
-    check_marginals(scheme, "triton")
 
 
 @every_scheme

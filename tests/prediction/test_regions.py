@@ -6,13 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brute import Truth, all_mentions
+from decoded import answer_of, mentions_of, result_of
 from discotag import Mention, Scheme
 from discotag.errors import InputError
 from discotag.inference.backends import numpy_backend
 from discotag.model.calibration import Calibration, Weights
 from discotag.model.candidates import features
 from discotag.prediction import decoding, readings
-from discotag.prediction.decoding import Ask, Decoder
+from discotag.prediction.decoding import Decoder
 from discotag.prediction.regions import USUAL, Options, Search, find_regions
 
 SCHEMES = [
@@ -22,15 +23,6 @@ SCHEMES = [
     Scheme(("A", "B"), slots=1),
 ]
 LENGTH = 5
-
-
-def result_of(work):
-    """Run a generator for the pipeline to its end."""
-    try:
-        while True:
-            next(work)
-    except StopIteration as end:
-        return end.value
 
 
 def options_of(decoder, scores, **more):
@@ -129,17 +121,16 @@ def test_the_chosen_mentions_have_the_best_total_and_fit_the_scheme(scheme, seed
 
     decoder = Decoder(scheme, numpy_backend, scorer=scorer)
     lengths = np.array([LENGTH])
-    listed = result_of(decoder.readings(scores, lengths))
+    found = result_of(decoder.judged(scores, np.zeros((LENGTH, 2)), lengths))
     options, judged = [], []
-    if listed is not None:
-        random = np.random.default_rng(seed)
-        odds = result_of(decoder.judge(listed, np.zeros((LENGTH, 2)), lengths))
+    if found is not None:
+        listed, odds = found
         for each, candidates in listed.options():
             options.append(each)
             judged.append(odds[candidates].tolist())
             assert each.probabilities() == pytest.approx(listed.candidate_chances[candidates])
     random = np.random.default_rng(seed)
-    found = result_of(decoder.choose(scores, np.zeros((LENGTH, 2)), lengths, bias)).get(0, [])
+    found = mentions_of(decoder, scores, np.zeros((LENGTH, 2)), lengths, bias).get(0, [])
     assert not scheme.problems(LENGTH, found)
     wanted = []
     for each, own in zip(options, judged, strict=True):
@@ -171,7 +162,7 @@ def test_without_a_scorer_bias_alone_decides():
     numbers = np.array(
         [
             [
-                len(result_of(decoder.find(scores, None, lengths, bias=bias)).get(0, []))
+                len(mentions_of(decoder, scores, None, lengths, bias).get(0, []))
                 for bias in (-20.0, 0.0, 20.0)
             ]
             for scores in (some_scores(scheme, seed) for seed in range(10))
@@ -184,10 +175,10 @@ def test_without_a_scorer_bias_alone_decides():
 def test_scores_are_calibrated_and_those_of_a_plain_model_too():
     scheme = Scheme(("A",))
     scores, lengths = some_scores(scheme, 2), np.array([LENGTH])
-    plain = result_of(Decoder(scheme, numpy_backend).find(scores, None, lengths))[0]
+    plain = mentions_of(Decoder(scheme, numpy_backend), scores, None, lengths)[0]
     calibration = Calibration(Weights(constant=-1.0, tagger=0.5), Weights(constant=-2.0))
     modest = Decoder(scheme, numpy_backend, calibration=calibration)
-    found = result_of(modest.find(scores, None, lengths))[0]
+    found = mentions_of(modest, scores, None, lengths)[0]
     assert found == plain
     for one, other in zip(plain, found, strict=True):
         wanted = float(calibration.probability(np.array([one.score]), None, one.discontinuous)[0])
@@ -199,7 +190,7 @@ def test_no_sentence_and_no_region():
     scores = np.zeros((2, 3, len(scheme.tags)), np.float32)
     scores[:, :, 0] = 50
     decoder = Decoder(scheme, numpy_backend, scorer=lambda vectors, table: 1 / 0)
-    assert result_of(decoder.choose(scores, np.zeros((6, 2)), np.array([3, 3]))) == {}
+    assert mentions_of(decoder, scores, np.zeros((6, 2)), np.array([3, 3])) == {}
 
 
 @settings(deadline=None, max_examples=40)
@@ -218,12 +209,12 @@ def test_the_sentences_of_a_batch_do_not_mix(sizes, seed):
         return features(given, table, 2).sum(1) * 0.3
 
     decoder = Decoder(scheme, numpy_backend, scorer=scorer)
-    together = result_of(decoder.choose(scores, vectors, lengths))
+    together = mentions_of(decoder, scores, vectors, lengths)
     ends = np.cumsum(lengths)
     for row, (length, end) in enumerate(zip(sizes, ends, strict=True)):
         alone = Decoder(scheme, numpy_backend, scorer=scorer)
         given = (scores[row : row + 1], vectors[end - length : end], lengths[row : row + 1])
-        wanted = result_of(alone.choose(*given)).get(0, [])
+        wanted = mentions_of(alone, *given).get(0, [])
         assert together.get(row, []) == wanted
         for one, other in zip(together.get(row, []), wanted, strict=True):
             assert one.score == pytest.approx(other.score, abs=1e-5)
@@ -246,7 +237,7 @@ def test_candidates_are_scored_in_portions_with_the_same_result(monkeypatch):
         monkeypatch.setattr(readings, "MOST_WORDS", most)
         numbers.clear()
         decoder = Decoder(scheme, numpy_backend, scorer=scorer)
-        found.append(result_of(decoder.choose(scores, vectors, lengths)))
+        found.append(mentions_of(decoder, scores, vectors, lengths))
         assert (len(numbers) > 1) == (most == 50)
     assert found[0] == found[1]
 
@@ -257,17 +248,14 @@ def test_scores_that_are_not_numbers_are_an_error():
         scheme, numpy_backend, scorer=lambda _, table: np.full(len(table.labels), np.nan)
     )
     with pytest.raises(InputError, match="the model gives scores that are not numbers"):
-        result_of(decoder.choose(some_scores(scheme, 1), np.zeros((LENGTH, 2)), np.array([LENGTH])))
+        mentions_of(decoder, some_scores(scheme, 1), np.zeros((LENGTH, 2)), np.array([LENGTH]))
 
 
 def test_without_probabilities_mentions_have_no_score():
     scheme = Scheme(("A",))
     decoder = Decoder(scheme, numpy_backend)
-    found = result_of(
-        decoder.find(
-            some_scores(scheme, 1), None, np.array([LENGTH]), bias=3.0, probabilities=False
-        )
-    )
+    given = some_scores(scheme, 1), None, np.array([LENGTH])
+    found = mentions_of(decoder, *given, bias=3.0, probabilities=False)
     assert [mention.score for mention in found[0]] == [None] * len(found[0])
 
 
@@ -320,20 +308,20 @@ def test_readings_are_weighed_by_tagger_and_scorer(scheme, seed, bias, k):
                 for before, chance in wanted.items()
                 for mentions, other in listed.items()
             }
-    (found,) = result_of(decoder.answer(scores, vectors, lengths, Ask(bias, k=k, compared=True)))
+    (found,) = answer_of(decoder, scores, vectors, lengths, bias, alternatives=k, compared=True)
     assert len(found.taggings) == min(k, len(wanted))
     chances = [float(np.exp(each.value)) for each in found.taggings]
     assert chances == sorted(chances, reverse=True)
     assert chances == pytest.approx([wanted[each.mentions] for each in found.taggings], rel=1e-3)
     assert chances == pytest.approx(sorted(wanted.values(), reverse=True)[:k], rel=1e-3)
     # The first one is what is predicted.
-    predicted = result_of(decoder.choose(scores, vectors, lengths, bias)).get(0, [])
+    predicted = mentions_of(decoder, scores, vectors, lengths, bias).get(0, [])
     assert list(found.mentions) == predicted == sorted(found.taggings[0].mentions)
     assert {each: found.compared[each] for each in predicted} == pytest.approx(
         {each: each.score for each in predicted}, abs=1e-6
     )
     # Marginals are those of all tag sequences with the same probabilities.
-    (asked,) = result_of(decoder.answer(scores, vectors, lengths, Ask(bias, marginals=True)))
+    (asked,) = answer_of(decoder, scores, vectors, lengths, bias, marginals=True)
     table = asked.marginals
     assert table.sum(1) == pytest.approx(np.ones(LENGTH), abs=1e-5)
     expected = result_of(decoder.marginals(scores, lengths))[0].copy()
@@ -368,10 +356,10 @@ def test_without_a_scorer_and_a_bias_readings_are_those_of_the_tagger():
     for scheme in SCHEMES:
         decoder, lengths = Decoder(scheme, numpy_backend), np.array([LENGTH])
         scores = some_scores(scheme, 4)
-        (found,) = result_of(decoder.answer(scores, None, lengths, Ask(k=5)))
+        (found,) = answer_of(decoder, scores, None, lengths, alternatives=5)
         (wanted,) = result_of(decoder.taggings(scores, lengths, 5))
         assert found.taggings == wanted
-        (asked,) = result_of(decoder.answer(scores, None, lengths, Ask(marginals=True)))
+        (asked,) = answer_of(decoder, scores, None, lengths, marginals=True)
         table = asked.marginals
         np.testing.assert_array_equal(table, result_of(decoder.marginals(scores, lengths))[0])
 
@@ -381,7 +369,7 @@ def test_equally_good_readings_have_one_order():
     scheme, lengths = Scheme(("A",)), np.array([LENGTH])
     scores = np.zeros((1, LENGTH, len(scheme.tags)), dtype=np.float32)
     decoder = Decoder(scheme, numpy_backend, scorer=lambda _, table: np.zeros(len(table.labels)))
-    (found,) = result_of(decoder.answer(scores, np.zeros((LENGTH, 2)), lengths, Ask(k=3)))
+    (found,) = answer_of(decoder, scores, np.zeros((LENGTH, 2)), lengths, alternatives=3)
     assert list(found.mentions) == sorted(found.taggings[0].mentions)
 
 
@@ -397,8 +385,8 @@ def test_discontinuous_mentions_with_low_scores_are_left_out(scheme, seed, bias,
     calibration = Calibration(Weights(0.5, 0.8, 0.5), Weights(-0.5, 0.5, 0.7))
     options = {"scorer": scorer, "calibration": calibration, "bias": bias}
     every, some = (Decoder(scheme, numpy_backend, **options, least=each) for each in (0.0, least))
-    (found,) = result_of(some.answer(*given, Ask(bias, k=40, compared=True)))
-    (plain,) = result_of(every.answer(*given, Ask(bias, k=40, compared=True)))
+    (found,) = answer_of(some, *given, bias, alternatives=40, compared=True)
+    (plain,) = answer_of(every, *given, bias, alternatives=40, compared=True)
     assert found.compared == plain.compared
     assert not any(each.discontinuous and each.score < least for each in found.mentions)
     assert list(found.mentions) == sorted(found.taggings[0].mentions)
@@ -413,8 +401,8 @@ def test_discontinuous_mentions_with_low_scores_are_left_out(scheme, seed, bias,
         trusted = each.without(low)
         wanted += [each.mentions[index] for index in trusted.best(odds.tolist())]
         assert sum(chance for chance, _ in trusted.readings) == pytest.approx(1, abs=1e-5)
-    chosen = result_of(some.choose(*given, bias)).get(0, [])
+    chosen = mentions_of(some, *given, bias).get(0, [])
     assert chosen == list(found.mentions) == sorted(wanted)
     # What is asked for besides the model's own bias lowers the bound.
-    more = result_of(some.choose(*given, bias + 30)).get(0, [])
-    assert more == result_of(every.choose(*given, bias + 30)).get(0, [])
+    more = mentions_of(some, *given, bias + 30).get(0, [])
+    assert more == mentions_of(every, *given, bias + 30).get(0, [])

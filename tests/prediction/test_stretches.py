@@ -9,6 +9,7 @@ import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from decoded import result_of
 from discotag import Scheme
 from discotag.corpora import read
 from discotag.errors import InputError
@@ -21,6 +22,7 @@ from discotag.prediction.loading import load
 from discotag.prediction.runtimes import Encoded
 from discotag.prediction.stretches import decode_in_stretches
 from discotag.prediction.tagger import Tagger
+from discotag.prediction.wanted import Wanted
 from tiny import tiny_network
 
 SCHEMES = [
@@ -41,15 +43,6 @@ def short_stretches():
         patch.setattr(stretches, "STRETCH", 12)
         patch.setattr(stretches, "MARGIN", 40)
         yield
-
-
-def result_of(work):
-    """Run a generator for the pipeline to its end."""
-    try:
-        while True:
-            next(work)
-    except StopIteration as end:
-        return end.value
 
 
 def score_mentions(vectors, candidates):
@@ -104,8 +97,8 @@ class Case:
         """Return the mentions of the whole sentence, and those of its stretches; how many."""
 
         def decode(decoder, encoded, lengths):
-            found = yield from decoder.find(*encoded, lengths, bias=bias)
-            return [found.get(row, []) for row in range(len(lengths))]
+            found = yield from decoder.answer(*encoded, lengths, Ask(bias=bias))
+            return [list(each.mentions) for each in found]
 
         given = Encoded(self.scores, self.vectors)
         (whole,) = result_of(decode(self.decoder, given, self.lengths))
@@ -166,7 +159,7 @@ def test_weighed_readings_are_those_of_the_whole_sentence(case, k, bias):
     assume(case.decoder.chooses(bias))
 
     def decode(decoder, encoded, lengths):
-        return (yield from decoder.answer(*encoded, lengths, Ask(bias, k=k, compared=True)))
+        return decoder.answer(*encoded, lengths, Ask(Wanted(alternatives=k, compared=True), bias))
 
     (whole,) = result_of(decode(case.decoder, Encoded(case.scores, case.vectors), case.lengths))
     parts = case.in_stretches(decode)

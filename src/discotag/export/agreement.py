@@ -12,10 +12,6 @@ import numpy as np
 from discotag.mentions import Document, Sentence
 from discotag.prediction.tagger import Tagger
 
-LARGEST_DIFFERENCE: Final = 1e-3
-"""The largest allowed difference between scores in onnxruntime and in PyTorch; rounding gives about
-1e-5."""
-
 NEAR: Final = 0.02
 """Probabilities of a mention are near each other if they differ by at most this."""
 

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from discotag.errors import DiscotagError, InputError
-from discotag.export.agreement import LARGEST_DIFFERENCE, SAMPLE, Agreement, measure_agreement
+from discotag.export.agreement import SAMPLE, Agreement, measure_agreement
 from discotag.export.quantise import quantise
 from discotag.export.scorer import write_scorer
 from discotag.model.eight_bits import Constant, Numbers
@@ -35,6 +35,7 @@ from discotag.model.files import (
 from discotag.model.network import Network
 from discotag.model.onnx_session import ARC_WEIGHTS, INPUTS, OPSET, WEIGHTS
 from discotag.model.precision import EightBits
+from discotag.model.restore import LARGEST_DIFFERENCE
 from discotag.prediction.batching import plan_batches
 from discotag.prediction.loading import load
 from discotag.prediction.tagger import Tagger

@@ -34,6 +34,7 @@ from discotag.model.eight_bits import (
     Numbers,
     quantised,
     quantised_columns,
+    read_constants,
 )
 from discotag.model.onnx_session import INPUTS, WEIGHTS, make_session
 from discotag.model.precision import EightBits
@@ -137,13 +138,10 @@ def _record(model: Any, constants: Mapping[str, Constant]) -> None:
     """Say where the weights are that were in constants by these names; see `WEIGHTS`."""
     for entry in model.metadata_props:
         if entry.key == WEIGHTS:
-            kept = {
-                name: each and Constant(*each) for name, each in json.loads(entry.value).items()
-            }
+            kept = read_constants(entry.value)
             for name, each in kept.items():
                 if each is not None and each.name in constants:
-                    found = constants[each.name]
-                    kept[name] = found._replace(transposed=each.transposed)
+                    kept[name] = constants[each.name]._replace(transposed=each.transposed)
             entry.value = json.dumps(kept)
 
 

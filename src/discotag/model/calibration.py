@@ -9,6 +9,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from discotag.described import is_number
+
 Numbers = npt.NDArray[Any]
 Flags = npt.NDArray[np.bool_]
 
@@ -196,8 +198,7 @@ def _values(kind: type, data: object) -> Mapping[str, Any]:
 
 
 def _check_weight(name: str, value: object) -> None:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not -LARGEST_WEIGHT <= value <= LARGEST_WEIGHT:  # type: ignore[operator]
+    if not is_number(value) or not -LARGEST_WEIGHT <= value <= LARGEST_WEIGHT:
         raise TypeError(f"{name} must be a number of at most {LARGEST_WEIGHT:g}, got {value!r}")
 
 

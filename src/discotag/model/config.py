@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Final, get_args
 
+from discotag.described import is_number
 from discotag.errors import InputError
 from discotag.model.calibration import Calibration
 from discotag.model.guarantee import Guarantee
@@ -98,7 +99,7 @@ class ModelConfig:
     def __post_init__(self) -> None:
         if not isinstance(self.scheme, Scheme):
             raise ConfigError(f"scheme must be a Scheme, got {self.scheme!r}")
-        if not _is_number(self.dropout) or not 0 <= self.dropout < 1:
+        if not is_number(self.dropout) or not 0 <= self.dropout < 1:
             raise ConfigError(f"dropout must be at least 0 and below 1, got {self.dropout!r}")
         if len(self.scheme.labels) > MOST_LABELS:
             raise ConfigError(
@@ -121,7 +122,7 @@ class ModelConfig:
                 f"mention_scorer must be a whole number from 0 to {MOST_HIDDEN}, "
                 f"got {self.mention_scorer!r}"
             )
-        if not _is_number(self.bias) or not -MOST_BIAS <= self.bias <= MOST_BIAS:
+        if not is_number(self.bias) or not -MOST_BIAS <= self.bias <= MOST_BIAS:
             raise ConfigError(
                 f"bias must be between {-MOST_BIAS} and {MOST_BIAS}, got {self.bias!r}"
             )
@@ -129,7 +130,7 @@ class ModelConfig:
             raise ConfigError(f"calibration must be a Calibration, got {self.calibration!r}")
         if self.guarantee is not None and not isinstance(self.guarantee, Guarantee):
             raise ConfigError(f"guarantee must be a Guarantee, got {self.guarantee!r}")
-        if not _is_number(self.least_discontinuous) or not 0 <= self.least_discontinuous < 1:
+        if not is_number(self.least_discontinuous) or not 0 <= self.least_discontinuous < 1:
             raise ConfigError(
                 "least_discontinuous must be at least 0 and below 1, got "
                 f"{self.least_discontinuous!r}"
@@ -145,7 +146,7 @@ class ModelConfig:
             if value is not None and not isinstance(value, str):
                 raise ConfigError(f"{name} must be text, got {value!r}")
         figures = self.figures
-        if not isinstance(figures, Mapping) or not all(map(_is_number, figures.values())):
+        if not isinstance(figures, Mapping) or not all(map(is_number, figures.values())):
             raise ConfigError(f"figures must map names to numbers, got {figures!r}")
 
     def splitter(self, sentences: Sentences = "auto", words: Words | None = None) -> Splitter:
@@ -219,7 +220,3 @@ def _from_version_1(given: dict[str, Any]) -> dict[str, Any]:
         }
         given["calibration"] = {"continuous": weights, "discontinuous": weights}
     return given
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
@@ -116,3 +117,13 @@ class Constant(NamedTuple):
         if self.factors is not None:
             weight = weight * arrays[self.factors][:, None]
         return weight.T if self.transposed else weight
+
+
+def read_constants(record: str) -> dict[str, Constant | None]:
+    """Return the constants that an export recorded, by the names of weights; see
+    `discotag.model.onnx_session.WEIGHTS`.
+
+    Raises:
+        ValueError, TypeError or AttributeError: The record is damaged.
+    """
+    return {name: each and Constant(*each) for name, each in json.loads(record).items()}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Final, Literal, get_args
 
+from discotag.described import is_number
 from discotag.errors import InputError
 
 Count = Literal["mentions", "documents"]
@@ -45,8 +46,7 @@ class Guarantee:
     def __post_init__(self) -> None:
         for name in ("threshold", "target_recall", "confidence"):
             value = getattr(self, name)
-            number = isinstance(value, int | float) and not isinstance(value, bool)
-            if not number or not 0 < value < 1:
+            if not is_number(value) or not 0 < value < 1:
                 raise TypeError(f"{name} must be between 0 and 1, got {value!r}")
         for name, choices in CHOICES.items():
             if getattr(self, name) not in choices:

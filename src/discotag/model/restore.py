@@ -1,12 +1,12 @@
 """The weights of an export, in floats or in eight bits, back into a network of PyTorch.
 
 An exporter gives constants names of its own, and keeps the matrices of linear layers transposed. So
-an export records which constant each weight became, `Constant`. In the end scores are compared.
+an export records which constant each weight became, `eight_bits.Constant`. In the end scores are
+compared.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from discotag.errors import one_line
-from discotag.model.eight_bits import ONE, Constant, Numbers
+from discotag.model.eight_bits import ONE, Numbers, read_constants
 from discotag.model.files import ONNX_SCORER, ModelError
 from discotag.model.onnx_session import (
     INPUTS,
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from discotag.model.network import Network
 
 LARGEST_DIFFERENCE: Final = 1e-3
-"""Between scores of the same weights in onnxruntime and in PyTorch; rounding gives some 1e-5."""
+"""The largest allowed difference between the scores of the same weights in onnxruntime and in
+PyTorch; rounding gives about 1e-5."""
 
 LARGEST_ROUNDING: Final = 0.05
 """The same where products are computed in eight bits: the root mean square of the differences, as a
@@ -54,8 +55,8 @@ def restore(network: Network, path: Path) -> None:
     session = open_session(path, len(network.config.scheme.tags))
     arrays, record = _read(path)
     try:
-        constants = {name: each and Constant(*each) for name, each in json.loads(record).items()}
-        values = {name: each and each.weight(arrays) for name, each in constants.items()}
+        constants = read_constants(record).items()
+        values = {name: each and each.weight(arrays) for name, each in constants}
     except (ValueError, TypeError, AttributeError, LookupError):
         raise _not_restored(path, "it does not say which weights it has") from None
     weights = read_arc_weights(session, path, network.config)

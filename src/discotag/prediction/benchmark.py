@@ -12,6 +12,7 @@ from typing import Final
 from discotag.errors import InputError
 from discotag.mentions import Document, Sentence
 from discotag.prediction.batching import plan_batches
+from discotag.prediction.decoding import Ask
 from discotag.prediction.pipeline import run_pipeline
 from discotag.prediction.runtimes import Encoded
 from discotag.prediction.tagger import Tagger
@@ -116,7 +117,7 @@ def measure(
 
     def decode() -> None:
         works = (
-            decoder.find(*encoded, batch.lengths, bias=tagger.config.bias)
+            decoder.answer(*encoded, batch.lengths, Ask(bias=tagger.config.bias))
             for encoded, batch in zip(scored, batches, strict=True)
         )
         for _ in run_pipeline(works, runtime.depth):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import exp, log, prod
 from types import MappingProxyType, ModuleType
@@ -19,8 +19,10 @@ from discotag.mentions import Mention
 from discotag.model.calibration import Calibration, log_odds
 from discotag.model.candidates import Candidates
 from discotag.prediction.pipeline import Work
+from discotag.prediction.predictions import LeftOut, Review
 from discotag.prediction.readings import Catalogue, Readings, Sequences
-from discotag.prediction.regions import USUAL, WIDE, Search, find_regions
+from discotag.prediction.regions import USUAL, WIDE, Search, find_regions, find_runs
+from discotag.prediction.wanted import MENTIONS_ONLY, Wanted
 from discotag.scheme import Layers, Scheme
 
 Numbers = npt.NDArray[Any]
@@ -61,20 +63,30 @@ class Ask(NamedTuple):
     """What a `Decoder` is asked about sentences.
 
     Attributes:
+        wanted: What a caller wants of the prediction.
         bias: What is added to the log-odds of each mention, that of the model included.
+        review: Which candidates there are; None: there are none.
         probabilities: Whether mentions have scores.
-        least: The lowest score of the mentions of a wide search; None: none are wanted.
-        k: The number of readings, or 0.
-        compared: Whether the scores of all mentions that are compared are wanted.
-        marginals: Whether the probabilities of tags are wanted.
     """
 
+    wanted: Wanted = MENTIONS_ONLY
     bias: float = 0.0
+    review: Review | None = None
     probabilities: bool = True
-    least: float | None = None
-    k: int = 0
-    compared: bool = False
-    marginals: bool = False
+
+    def kept(self, found: Found, left_out: LeftOut) -> tuple[Sequence[Mention], Sequence[Mention]]:
+        """Return the mentions and the candidates of a sentence that are wanted.
+
+        Args:
+            found: What was found in it.
+            left_out: Counts the mentions that are left out, if there are no candidates.
+        """
+        wanted, mentions, candidates = self.wanted, found.mentions, found.candidates
+        if wanted.labels:
+            mentions, candidates = wanted.kept(mentions), wanted.kept(candidates)
+        if self.review is None:
+            return left_out.keep(mentions, wanted.min_score), ()
+        return self.review.split(mentions, candidates, wanted.min_score)
 
 
 class Found(NamedTuple):
@@ -102,42 +114,32 @@ class TooManyMentions(UserWarning):
     """Warns that a mention set was left out because it has too many mentions."""
 
 
-def read_mentions(scheme: Scheme, tags: Sequence[int]) -> list[Mention]:
-    """Return the mentions that tags encode, sorted; tags are indices into `scheme.tags`.
-
-    Mention sets with more than `MAX_MENTIONS` mentions are left out, with the warning
-    `TooManyMentions`.
-
-    Example:
-        >>> [str(mention) for mention in read_mentions(Scheme(("ADR",)), [0, 1, 2])]
-        ['ADR [1:3]']
-    """
-    return read_batch(scheme, np.array([tags], dtype=np.int64))[0]
-
-
 def read_batch(
     scheme: Scheme, tags: Numbers, most: int | None = None, *, warn: Numbers | bool = True
 ) -> list[list[Mention]]:
-    """Return the mentions of several tag sequences, (batch, words), as in `read_mentions`.
+    """Return the mentions that tag sequences encode, (batch, words), sorted.
+
+    Mention sets of too many mentions are left out, with the warning `TooManyMentions`.
 
     Args:
         scheme: The scheme.
-        tags: The tag sequences; padding has negative tags.
+        tags: The tag sequences, as indices into `scheme.tags`; padding has negative tags.
         most: Larger mention sets are left out; by default, those of more than `MAX_MENTIONS`.
         warn: Whether to warn of those, for all sequences or for each.
+
+    Example:
+        >>> (found,) = read_batch(Scheme(("ADR",)), np.array([[0, 1, 2]]))
+        >>> [str(mention) for mention in found]
+        ['ADR [1:3]']
     """
     most = MAX_MENTIONS if most is None else most
     warned = np.broadcast_to(warn, len(tags)).tolist()
     # No mention extends over a word with the tag O, which is 0.
-    inside = np.zeros((tags.shape[0], tags.shape[1] + 2), dtype=np.int8)
-    inside[:, 1:-1] = tags > 0
-    changes = np.diff(inside, axis=1)
-    rows, starts = np.nonzero(changes == 1)
-    ends = np.nonzero(changes == -1)[1]
+    runs = find_runs(tags > 0)
     listed = tags.tolist()
     found: list[list[Mention]] = [[] for _ in listed]
-    for row, start, end in zip(rows.tolist(), starts.tolist(), ends.tolist(), strict=True):
-        mentions, left_out = _read_run(scheme, tuple(listed[row][start:end]), most)
+    for row, start, size in zip(*(each.tolist() for each in runs), strict=True):
+        mentions, left_out = _read_run(scheme, tuple(listed[row][start : start + size]), most)
         found[row] += [mention.shifted(start) for mention in mentions]
         for number in left_out if warned[row] else ():
             warnings.warn(
@@ -208,54 +210,9 @@ class Decoder:
         self.bias = bias
         self._catalogue = Catalogue(self._read)
 
-    def find(
-        self,
-        scores: Array,
-        vectors: Array | None,
-        lengths: Numbers,
-        *,
-        bias: float = 0.0,
-        probabilities: bool = True,
-    ) -> Work[dict[int, list[Mention]]]:
-        """Find mentions by `choose`, or by `best` if there is nothing to choose by."""
-        if not self.chooses(bias):
-            return (yield from self.best(scores, lengths, probabilities=probabilities))
-        return (yield from self.choose(scores, vectors, lengths, bias, probabilities=probabilities))
-
     def chooses(self, bias: float) -> bool:
         """Return whether there is something to choose by."""
         return self.scorer is not None or bias != 0
-
-    def choose(
-        self,
-        scores: Array,
-        vectors: Array | None,
-        lengths: Numbers,
-        bias: float = 0.0,
-        *,
-        probabilities: bool = True,
-    ) -> Work[dict[int, list[Mention]]]:
-        """Choose the best reading of each region, by the tagger and the mention scorer together.
-
-        The score of a reading is its log-probability plus, for each of its mentions, the log-odds
-        that the mention scorer gives and `bias`.
-
-        Args:
-            scores: (batch, words, tags).
-            vectors: (all words, size), for the mention scorer.
-            lengths: The number of words of each sentence.
-            bias: What is added to the log-odds of each mention, that of the model included: more
-                finds more mentions, with more mistakes.
-            probabilities: Whether mentions have a score.
-
-        Returns:
-            The mentions of each sentence that has any, by its row in the batch.
-
-        Raises:
-            InputError: If scores are not finite.
-        """
-        judged = yield from self.judged(scores, vectors, lengths)
-        return {} if judged is None else self._chosen(*judged, bias, probabilities)
 
     def judged(
         self,
@@ -266,25 +223,42 @@ class Decoder:
         *,
         weighing: bool = False,
     ) -> Work[tuple[Readings, Numbers] | None]:
-        """Find readings as `readings`, and the log-odds of their candidates as `judge`."""
+        """Find readings, and the mention scorer's log-odds of their candidates; 0 without one.
+
+        Args:
+            scores: (batch, words, tags).
+            vectors: (all words, size), for the mention scorer.
+            lengths: The number of words of each sentence.
+            search: As in `readings`, which returns the readings.
+            weighing: The same.
+
+        Raises:
+            InputError: If scores are not finite.
+        """
         readings = yield from self.readings(scores, lengths, search, weighing=weighing)
         if readings is None:
             return None
-        return readings, (yield from self.judge(readings, vectors, lengths))
+        number = len(readings.candidate_region)
+        if self.scorer is None or not number:
+            return readings, np.zeros(number)
+        waiting = [
+            self.backend.fetch(self.scorer(vectors, table))
+            for table in readings.tables(lengths, self.scheme.labels)
+        ]
+        yield
+        odds = np.concatenate([each.wait()[0] for each in waiting]).astype(np.float64)
+        _check(odds)
+        return readings, odds
 
-    def _chosen(
-        self, readings: Readings, odds: Numbers, bias: float, probabilities: bool
-    ) -> dict[int, list[Mention]]:
-        """Return the mentions of the best readings, by sentence."""
-        found: dict[int, list[Mention]] = {}
-        readings, odds = self._trusted(readings, odds, bias)
-        chosen = readings.best(odds + bias)
-        mentions = [readings.mention(candidate) for candidate in chosen.tolist()]
-        values = self._calibrated(mentions, readings.candidate_chances[chosen], odds[chosen])
-        rows = readings.regions.rows[readings.candidate_region[chosen]]
-        for mention, row, value in zip(mentions, rows.tolist(), values, strict=True):
-            kept = mention.with_score(value) if probabilities else mention
-            found.setdefault(row, []).append(kept)
+    def _chosen(self, readings: Readings, odds: Numbers, ask: Ask) -> dict[int, list[Mention]]:
+        """Return the mentions of the best reading of each region, by sentence.
+
+        The score of a reading is its log-probability plus, for each of its mentions, the log-odds
+        that the mention scorer gives and the bias.
+        """
+        chosen = readings.best(odds + ask.bias)
+        scores = self._scores(readings, odds) if ask.probabilities else None
+        found = readings.by_sentence(chosen, scores)
         return {row: sorted(each) for row, each in found.items()}
 
     def _trusted(self, readings: Readings, odds: Numbers, bias: float) -> tuple[Readings, Numbers]:
@@ -309,28 +283,13 @@ class Decoder:
             return readings, odds
         return readings.without(rejected), odds[~rejected]
 
-    def judge(self, readings: Readings, vectors: Array | None, lengths: Numbers) -> Work[Numbers]:
-        """Find the mention scorer's log-odds of candidates, (candidates,); 0 without a scorer."""
-        number = len(readings.candidate_region)
-        if self.scorer is None or not number:
-            return np.zeros(number)
-        waiting = [
-            self.backend.fetch(self.scorer(vectors, table))
-            for table in readings.tables(lengths, self.scheme.labels)
-        ]
-        yield
-        odds = np.concatenate([each.wait()[0] for each in waiting]).astype(np.float64)
-        _check(odds)
-        return odds
+    def _scores(self, readings: Readings, odds: Numbers) -> Numbers:
+        """Return the scores of all candidates."""
+        return self._calibrated(readings.discontinuous, readings.candidate_chances, odds)
 
     def _calibrated(
-        self, mentions: Iterable[Mention], chances: Numbers, odds: Numbers | None = None
-    ) -> list[float]:
-        discontinuous = np.array([each.discontinuous for each in mentions], dtype=bool)
-        scores: list[float] = self._scores(discontinuous, chances, odds).tolist()
-        return scores
-
-    def _scores(self, discontinuous: Numbers, chances: Numbers, odds: Numbers | None) -> Numbers:
+        self, discontinuous: Numbers, chances: Numbers, odds: Numbers | None = None
+    ) -> Numbers:
         """Return the scores of mentions: probabilities, calibrated if the model is."""
         if self.calibration is not None:
             chances = self.calibration.probability(chances, odds, discontinuous)
@@ -371,8 +330,9 @@ class Decoder:
                 )
             )
             yield
-            every = (mention for mentions in found for mention in mentions)
-            listed = iter(self._calibrated(every, chances.wait()[0]))
+            every = [each.discontinuous for mentions in found for each in mentions]
+            values = self._calibrated(np.array(every, dtype=bool), chances.wait()[0])
+            listed = iter(values.tolist())
             found = [[each.with_score(next(listed)) for each in mentions] for mentions in found]
         return dict(zip(rows.tolist(), found, strict=True))
 
@@ -394,18 +354,11 @@ class Decoder:
         Raises:
             InputError: If scores are not finite.
         """
-        found: dict[int, list[Mention]] = {}
         judged = yield from self.judged(scores, vectors, lengths, WIDE)
         if judged is None:
-            return found
-        readings, odds = judged
-        values = self._scores(readings.discontinuous, readings.candidate_chances, odds)
-        kept = np.flatnonzero(values >= least)
-        rows = readings.regions.rows[readings.candidate_region[kept]]
-        for number, row in zip(kept.tolist(), rows.tolist(), strict=True):
-            mention = readings.mention(number).with_score(float(values[number]))
-            found.setdefault(row, []).append(mention)
-        return found
+            return {}
+        values = self._scores(*judged)
+        return judged[0].by_sentence(np.flatnonzero(values >= least), values)
 
     def readings(
         self,
@@ -532,64 +485,58 @@ class Decoder:
             lengths: The number of words of each sentence.
             ask: What is asked.
         """
+        wanted, k = ask.wanted, ask.wanted.alternatives
         chooses = self.chooses(ask.bias)
-        judged, taggings, tables = None, None, None
-        if chooses or ask.compared:
-            weighing = chooses and (ask.k > 0 or ask.marginals)
+        judged, trusted, taggings, tables = None, None, None, None
+        if chooses or wanted.compared:
+            weighing = chooses and (k > 0 or wanted.marginals)
             judged = yield from self.judged(scores, vectors, lengths, weighing=weighing)
         if not chooses:
             found = yield from self.best(scores, lengths, probabilities=ask.probabilities)
         else:
-            found = {} if judged is None else self._chosen(*judged, ask.bias, ask.probabilities)
+            trusted = None if judged is None else self._trusted(*judged, ask.bias)
+            found = {} if trusted is None else self._chosen(*trusted, ask)
         more: dict[int, list[Mention]] = {}
-        if ask.least is not None:
-            more = yield from self.candidates(scores, vectors, lengths, ask.least)
-        if not (ask.k or ask.compared or ask.marginals):
+        if ask.review is not None:
+            more = yield from self.candidates(scores, vectors, lengths, ask.review.least)
+        if not (k or wanted.compared or wanted.marginals):
             busy = {row: Found(found.get(row, ()), more.get(row, ())) for row in {*found, *more}}
             return [busy.get(row, NOTHING) for row in range(len(lengths))]
-        if ask.k and chooses:
-            taggings = self._weighed(judged, len(lengths), ask.bias, ask.k)
-        elif ask.k:
-            taggings = yield from self.taggings(scores, lengths, ask.k)
-        if ask.marginals:
+        if k and chooses:
+            taggings = self._weighed(trusted, len(lengths), ask.bias, k)
+        elif k:
+            taggings = yield from self.taggings(scores, lengths, k)
+        if wanted.marginals:
             tables = yield from self._tables(scores, lengths)
-            if chooses and judged is not None:
-                readings, odds = self._trusted(*judged, ask.bias)
+            if trusted is not None:
+                readings, odds = trusted
                 tables = np.array(tables)  # what is fetched may be read-only
                 readings.write_marginals(odds + ask.bias, tables)
-        compared = self._compared(judged) if ask.compared and judged is not None else {}
+        compared: dict[int, list[Mention]] = {}
+        if wanted.compared and judged is not None:
+            scored = self._scores(*judged)
+            compared = judged[0].by_sentence(np.arange(len(scored)), scored)
         return [
             Found(
                 found.get(row, ()),
                 more.get(row, ()),
                 taggings[row] if taggings else (),
-                compared.get(row, {}),
+                {each: each.score or 0.0 for each in compared.get(row, ())},
                 None if tables is None else tables[row, :length],
             )
             for row, length in enumerate(lengths.tolist())
         ]
 
-    def _compared(self, judged: tuple[Readings, Numbers]) -> dict[int, dict[Mention, float]]:
-        """Return the scores of the mentions that are compared, by sentence."""
-        readings, odds = judged
-        mentions = [readings.mention(number) for number in range(len(odds))]
-        values = self._calibrated(mentions, readings.candidate_chances, odds)
-        rows = readings.regions.rows[readings.candidate_region].tolist()
-        found: dict[int, dict[Mention, float]] = {}
-        for row, mention, value in zip(rows, mentions, values, strict=True):
-            found.setdefault(row, {})[mention] = value
-        return found
-
     def _weighed(
-        self, judged: tuple[Readings, Numbers] | None, sentences: int, bias: float, k: int
+        self, trusted: tuple[Readings, Numbers] | None, sentences: int, bias: float, k: int
     ) -> list[list[Tagging]]:
         """Return the k best readings of each sentence by the tagger and the mention scorer.
 
         A reading of a sentence is one for each of its regions, see `Readings.weighed`.
         """
         regions: list[list[tuple[int, list[Tagging]]]] = [[] for _ in range(sentences)]
-        if judged is not None:
-            readings, odds = self._trusted(*judged, bias)
+        if trusted is not None:
+            readings, odds = trusted
             for row, listed in readings.weighed(odds + bias):
                 each = [Tagging(log(chance), log(chance), mentions) for chance, mentions in listed]
                 regions[row].append((0, each))

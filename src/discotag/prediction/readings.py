@@ -375,6 +375,24 @@ class Readings:
         start = int(self.regions.starts[self.candidate_region[candidate]])
         return self.catalogue.mentions[int(self.candidate_mention[candidate])].shifted(start)
 
+    def by_sentence(
+        self, numbers: Indices, scores: Numbers | None = None
+    ) -> dict[int, list[Mention]]:
+        """Return candidates as mentions, for each sentence that has any.
+
+        Args:
+            numbers: The candidates.
+            scores: The scores of all candidates; None: the mentions have none.
+        """
+        found: dict[int, list[Mention]] = {}
+        rows = self.regions.rows[self.candidate_region[numbers]]
+        for number, row in zip(numbers.tolist(), rows.tolist(), strict=True):
+            mention = self.mention(number)
+            if scores is not None:
+                mention = mention.with_score(float(scores[number]))
+            found.setdefault(row, []).append(mention)
+        return found
+
     def options(self, chances: Numbers | None = None) -> list[tuple[Options, Indices]]:
         """Return the readings of each region as objects, with the numbers of its candidates.
 

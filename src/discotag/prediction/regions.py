@@ -77,9 +77,18 @@ def find_regions(outside: Numbers, lengths: Numbers, certain: float = CERTAIN) -
         >>> find_regions(np.array([[1.0, 0.5, 0.2, 1.0, 0.9]]), np.array([5]))
         Regions(rows=array([0, 0]), starts=array([1, 4]), sizes=array([2, 1]))
     """
-    inside = np.zeros((outside.shape[0], outside.shape[1] + 2), dtype=np.int8)
-    inside[:, 1:-1] = (outside < certain) & (np.arange(outside.shape[1]) < lengths[:, None])
-    changes = np.diff(inside, axis=1)
+    return find_runs((outside < certain) & (np.arange(outside.shape[1]) < lengths[:, None]))
+
+
+def find_runs(inside: npt.NDArray[np.bool_]) -> Regions:
+    """Return the runs of words that are inside, sentence by sentence.
+
+    Args:
+        inside: (batch, words), whether each word is.
+    """
+    padded = np.zeros((inside.shape[0], inside.shape[1] + 2), dtype=np.int8)
+    padded[:, 1:-1] = inside
+    changes = np.diff(padded, axis=1)
     rows, starts = np.nonzero(changes == 1)
     ends = np.nonzero(changes == -1)[1]
     return Regions(rows, starts, ends - starts)

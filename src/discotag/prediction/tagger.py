@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from functools import partial
-from math import isnan
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
@@ -28,10 +27,11 @@ from discotag.prediction.decoding import (
     best_readings,
 )
 from discotag.prediction.engine import Portion, join_found, results
+from discotag.prediction.items import Item, check_items, read_portions
 from discotag.prediction.pipeline import Work, collection_paused
 from discotag.prediction.predictions import LeftOut, Predictions, Review
 from discotag.prediction.regions import Judged
-from discotag.prediction.runtimes import LOOK_AHEAD, Encoded, Runtime, TorchRuntime
+from discotag.prediction.runtimes import Encoded, Runtime, TorchRuntime
 from discotag.prediction.wanted import Wanted
 from discotag.scheme import Scheme
 from discotag.words import Splitter
@@ -44,9 +44,6 @@ R = TypeVar("R")
 
 MOST_ALTERNATIVES: Final = 5
 """The most readings of a sentence that `Tagger.alternatives` returns if nothing is said."""
-
-Item = str | Sequence[str] | Sentence | Document
-"""An input of the tagger: a text, a list of words, a sentence or a document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,10 +228,9 @@ class Tagger:
             probabilities: Whether to compute the probability of each mention as its `score`.
             options: Fields of `Wanted`, as in `predict`.
         """
-        asked = self._asked(wanted, options)
+        ask = self._asked(wanted, options, probabilities=probabilities)
         _check_kind(documents, Document)
-        portion = Portion[Found](list(documents))
-        (done,) = self._tagged([portion], asked, LeftOut(), probabilities=probabilities)
+        (done,) = self._tagged([Portion[Found](list(documents))], ask, LeftOut())
         return done.documents
 
     def predict(
@@ -270,11 +266,10 @@ class Tagger:
         Raises:
             InputError: If an option is out of range, or an item cannot be tagged.
         """
-        _check_items(items)
         _check_whole("skip", skip, least=0)
-        asked = self._asked(wanted, options)
+        portions = self._portions(items, skip)
         left_out = LeftOut()
-        tagged = self._tagged(self._portions(items, skip), asked, left_out)
+        tagged = self._tagged(portions, self._asked(wanted, options), left_out)
         found = (document for portion in tagged for document in portion.asked)
         return Predictions(_shown(found, items, skip) if progress else found, left_out)
 
@@ -308,15 +303,15 @@ class Tagger:
         Raises:
             InputError: As in `predict`.
         """
-        _check_items(items)
+        portions = self._portions(items)
         _check_whole("k", k, least=1)
         most = k or (wanted.alternatives if wanted else 0) or MOST_ALTERNATIVES
-        asked = self._asked(wanted, {**options, "alternatives": most, "candidates": False})
+        ask = self._asked(wanted, {**options, "alternatives": most, "candidates": False})
         return (
-            tuple(next(waiting).alternatives for _ in portion.documents[number].sentences)
-            for portion, analyses in self._analysed(self._portions(items, 0), asked)
+            tuple(next(waiting).alternatives for _ in document.sentences)
+            for portion, analyses in self._analysed(portions, ask)
             for waiting in [iter(analyses)]
-            for number in range(len(portion.documents))
+            for document in portion.documents
         )
 
     def analyse(
@@ -337,24 +332,22 @@ class Tagger:
         return found
 
     def _analysed(
-        self, portions: Iterable[Portion[Found]], asked: _Asked
+        self, portions: Iterable[Portion[Found]], ask: Ask
     ) -> Iterator[tuple[Portion[Found], list[Analysis]]]:
         """Yield portions, and what is found in each of their sentences."""
-        wanted = asked.wanted
+        wanted = ask.wanted
         left_out = LeftOut()
-        for portion in self._found(portions, asked):
+        for portion in self._found(portions, ask):
             sentences = (each for document in portion.documents for each in document.sentences)
             analyses = []
             for sentence, each in zip(sentences, portion.found, strict=True):
                 found = each or _nothing(wanted, len(self.scheme.tags))
-                kept = self._kept(found, asked, left_out)
-                alternatives = _alternatives(found.taggings, wanted)
                 analyses.append(
                     Analysis(
-                        sentence.with_mentions(*kept),
+                        sentence.with_mentions(*ask.kept(found, left_out)),
                         tuple(
                             Alternative(sentence.with_mentions(mentions), probability)
-                            for mentions, probability in alternatives
+                            for mentions, probability in _alternatives(found.taggings, wanted)
                         ),
                         {each: found.compared[each] for each in wanted.kept(found.compared)},
                         found.marginals,
@@ -393,14 +386,15 @@ class Tagger:
                 readings are as in `alternatives`.
             options: As in `predict`.
         """
-        asked = self._asked(wanted, {**options, "candidates": False, "marginals": True})
+        given = {**options, "candidates": False, "marginals": True}
+        asked = self._asked(wanted, given).wanted
 
         def work(decoder: Decoder, encoded: Encoded, lengths: Numbers) -> Work[list[Numbers]]:
-            return (yield from decoder.marginals(encoded.scores, lengths))
+            return decoder.marginals(encoded.scores, lengths)
 
         if plain:
-            return self._tables(sentences, work, asked.wanted.batch_size)
-        return [each.marginals for each in self.analyse(sentences, asked.wanted)]  # type: ignore[misc]
+            return self._tables(sentences, work, asked.batch_size)
+        return [each.marginals for each in self.analyse(sentences, asked)]  # type: ignore[misc]
 
     def options(self, sentences: Sequence[Sentence], batch_size: int | None = None) -> list[Judged]:
         """Return the regions of each sentence that may have mentions, and their readings.
@@ -411,9 +405,9 @@ class Tagger:
 
         def work(decoder: Decoder, encoded: Encoded, lengths: Numbers) -> Work[list[Judged]]:
             found: list[Judged] = [[] for _ in lengths]
-            readings = yield from decoder.readings(encoded.scores, lengths)
-            if readings is not None:
-                odds = yield from decoder.judge(readings, encoded.vectors, lengths)
+            judged = yield from decoder.judged(*encoded, lengths)
+            if judged is not None:
+                readings, odds = judged
                 for options, candidates in readings.options():
                     found[options.row].append((options, odds[candidates].tolist()))
             return found
@@ -443,7 +437,9 @@ class Tagger:
         """
         return self._asked(wanted, options).review is not None
 
-    def _asked(self, wanted: Wanted | None, options: Mapping[str, Any]) -> _Asked:
+    def _asked(
+        self, wanted: Wanted | None, options: Mapping[str, Any], *, probabilities: bool = True
+    ) -> Ask:
         """Return what is wanted, and what it means for this model.
 
         Raises:
@@ -459,7 +455,7 @@ class Tagger:
         elif given or (given is None and guarantee is not None):
             found = usable(guarantee, self.runtime.name, made.bias)
             review = Review(found.threshold, found.distinct)
-        return _Asked(made, self.config.bias + made.bias, review)
+        return Ask(made, self.config.bias + made.bias, review, probabilities)
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Write the model to a folder, from which `load` can load it, with this configuration.
@@ -494,66 +490,39 @@ class Tagger:
         return push(self.save_pretrained, name, private=private)
 
     def _tagged(
-        self,
-        portions: Iterable[Portion[Found]],
-        asked: _Asked,
-        left_out: LeftOut,
-        *,
-        probabilities: bool = True,
+        self, portions: Iterable[Portion[Found]], ask: Ask, left_out: LeftOut
     ) -> Iterator[Portion[Found]]:
         """Yield portions whose documents have the mentions found in them."""
-        asked = replace(asked, wanted=replace(asked.wanted, alternatives=0, marginals=False))
-        for portion in self._found(portions, asked, probabilities=probabilities):
+        ask = ask._replace(wanted=replace(ask.wanted, alternatives=0, marginals=False))
+        for portion in self._found(portions, ask):
             found = (each or NOTHING for each in portion.found)
             with collection_paused():
                 portion.documents = [
                     _rebuilt(
                         document,
-                        [self._kept(next(found), asked, left_out) for _ in document.sentences],
+                        [ask.kept(next(found), left_out) for _ in document.sentences],
                     )
                     for document in portion.documents
                 ]
             yield portion
 
-    def _kept(
-        self, found: Found, asked: _Asked, left_out: LeftOut
-    ) -> tuple[Sequence[Mention], Sequence[Mention]]:
-        """Return the mentions and the candidates of a sentence.
-
-        Args:
-            found: What was found in it.
-            asked: What is asked.
-            left_out: Counts the mentions that are left out, if there are no candidates.
-        """
-        wanted = asked.wanted
-        mentions, candidates = found.mentions, found.candidates
-        if wanted.labels:
-            mentions, candidates = wanted.kept(mentions), wanted.kept(candidates)
-        if asked.review is None:
-            return left_out.keep(mentions, wanted.min_score), ()
-        return asked.review.split(mentions, candidates, wanted.min_score)
-
-    def _found(
-        self, portions: Iterable[Portion[Found]], asked: _Asked, *, probabilities: bool = True
-    ) -> Iterator[Portion[Found]]:
+    def _found(self, portions: Iterable[Portion[Found]], ask: Ask) -> Iterator[Portion[Found]]:
         """Yield portions with all that is asked about their sentences."""
-        wanted, k = asked.wanted, asked.wanted.alternatives
-        least = None if asked.review is None else asked.review.least
-        ask = Ask(asked.bias, probabilities, least, k, wanted.compared, wanted.marginals)
+        wanted, k = ask.wanted, ask.wanted.alternatives
         decoder = self.decoder()
-        chooses = decoder.chooses(asked.bias)
+        chooses = decoder.chooses(ask.bias)
         most = k if chooses else max(1, decoder.sequences(k))
 
         def work(decoder: Decoder, encoded: Encoded, lengths: Numbers) -> Work[list[Found]]:
-            return (yield from decoder.answer(*encoded, lengths, ask))
+            return decoder.answer(*encoded, lengths, ask)
 
-        # Smaller batches, because k values of each state and word are kept.
-        batch = self.runtime.batch if chooses or not k else max(1, self.runtime.batch // k)
         return self._over(
             portions,
             work,
             wanted.batch_size,
-            batch=batch,
+            decoder,
+            # Smaller batches, because k values of each state and word are kept.
+            batch=self.runtime.batch if chooses or not k else max(1, self.runtime.batch // k),
             # Tables of tags are of whole sentences.
             join=None if wanted.marginals else partial(join_found, most=most),
         )
@@ -563,11 +532,11 @@ class Tagger:
         portions: Iterable[Portion[R]],
         work: Callable[[Decoder, Encoded, Numbers], Work[list[R]]],
         batch_size: int | None,
+        decoder: Decoder | None = None,
         **more: Any,
     ) -> Iterator[Portion[R]]:
-        return results(
-            self.tokenizer, self.runtime, self.decoder(), portions, work, batch_size, **more
-        )
+        decoder = decoder or self.decoder()
+        return results(self.tokenizer, self.runtime, decoder, portions, work, batch_size, **more)
 
     def _tables(
         self,
@@ -580,65 +549,10 @@ class Tagger:
         (done,) = self._over([portion], work, batch_size)
         return [empty if each is None else each for each in done.found]
 
-    def _portions(self, items: Iterable[Item], skip: int) -> Iterator[Portion[Any]]:
-        """Yield documents that are tagged together.
-
-        The bounds of portions do not depend on `skip`, so that batches, and with them the last bit
-        of scores, are always the same.
-        """
-        most = self.runtime.budget  # small at first, for a quick first result
-        waiting = iter(items)
-        passed = 0
-        while documents := self._next_documents(waiting, most, passed):
-            if passed + len(documents) > skip:
-                yield Portion(documents, max(0, skip - passed))
-            passed += len(documents)
-            most = min(2 * most, LOOK_AHEAD * self.runtime.batch)
-
-    def _next_documents(self, items: Iterator[Item], most: int, passed: int) -> list[Document]:
-        """Return the documents of the next items, with about `most` words in all."""
-        documents: list[Document] = []
-        words = 0
-        with collection_paused():
-            for item in items:
-                document = self._document(item, passed + len(documents))
-                documents.append(document)
-                for sentence in document.sentences:
-                    words += len(sentence.words)
-                if words >= most or len(documents) >= most:
-                    break
-        return documents
-
-    def _document(self, item: Item, number: int) -> Document:
-        if isinstance(item, str):
-            return self.splitter.document(item)
-        if _is_missing(item):
-            return Document((), text="")
-        if isinstance(item, Document):
-            return item
-        if isinstance(item, Sentence):
-            return Document((item,))
-        if isinstance(item, Sequence) and all(isinstance(word, str) for word in item):
-            return Document((Sentence(tuple(item)),))
-        raise InputError(
-            f"item {number}: cannot tag {type(item).__name__}: give a text, a list of words, "
-            "a Sentence or a Document"
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What is wanted of a model.
-
-    Attributes:
-        wanted: What is wanted.
-        bias: The bias, that of the model included.
-        review: Which candidates there are; None: there are none.
-    """
-
-    wanted: Wanted
-    bias: float
-    review: Review | None
+    def _portions(self, items: Iterable[Item], skip: int = 0) -> Iterator[Portion[Any]]:
+        """Return documents that are tagged together; see `read_portions`."""
+        check_items(items)
+        return read_portions(items, self.splitter, self.runtime, skip)
 
 
 def _nothing(wanted: Wanted, tags: int) -> Found:
@@ -674,20 +588,6 @@ def _rebuilt(document: Document, found: Sequence[tuple[Sequence[Mention], ...]])
     return document.with_mentions(mentions, candidates)
 
 
-def _check_items(items: object) -> None:
-    """Raise `InputError` if this is not an iterable of items."""
-    if isinstance(items, str | Sentence | Document):
-        raise InputError("give a list of items, even for a single one")
-    if type(items).__name__ == "DataFrame":
-        raise InputError(
-            'cannot tag a data frame: give the column with the texts, frame["comment"]'
-        )
-    # Data sets of PyTorch have items, but are not of the type Iterable.
-    several = isinstance(items, Iterable) or hasattr(items, "__getitem__")
-    if not several or isinstance(items, bytes | Mapping):
-        raise InputError(f"cannot tag {type(items).__name__}: give a text, or a list of items")
-
-
 def _check_kind(given: Iterable[object], kind: type[Sentence | Document]) -> None:
     """Raise `InputError` if something given is not of a kind."""
     for number, each in enumerate(given, 1):
@@ -706,13 +606,6 @@ def _documents(sentences: Sequence[Sentence]) -> list[Document]:
     """
     _check_kind(sentences, Sentence)
     return [Document((each,)) for each in sentences]
-
-
-def _is_missing(item: object) -> bool:
-    """Return whether a value of a data frame is missing: None, NaN, or the NA of pandas."""
-    return (
-        item is None or type(item).__name__ == "NAType" or (isinstance(item, float) and isnan(item))
-    )
 
 
 def _check_whole(name: str, value: object, *, least: int) -> None:

@@ -31,54 +31,45 @@ class Fetched:
         return self._arrays
 
 
+def quiet() -> np.errstate:
+    """Return a context in which NumPy does not warn about masked-out scores, which may be NaN."""
+    return np.errstate(invalid="ignore", over="ignore")
+
+
+@quiet()
 def best_tags(
     grammar: Automaton, scores: Numbers, mask: Numbers | None = None, weights: Numbers | None = None
 ) -> tuple[Numbers, Numbers]:
     """Return the best tag sequences and their scores; see `algorithms.best_tags`."""
-    with quiet():
-        found: tuple[Numbers, Numbers] = algorithms.best_tags(
-            *_arguments(grammar, scores, mask, weights)
-        )
-    return found
+    return algorithms.best_tags(*_arguments(grammar, scores, mask, weights))
 
 
+@quiet()
 def k_best(
     grammar: Automaton, scores: Numbers, mask: Numbers | None, weights: Numbers | None, k: int
 ) -> tuple[Numbers, Numbers]:
     """Return the k best tag sequences and their scores; see `algorithms.k_best`."""
-    with quiet():
-        given = _arguments(grammar, scores, mask, weights)
-        found: tuple[Numbers, Numbers] = algorithms.k_best(*given, k)
-    return found
+    return algorithms.k_best(*_arguments(grammar, scores, mask, weights), k)
 
 
+@quiet()
 def log_partition(
     grammar: Automaton, scores: Numbers, mask: Numbers | None = None, weights: Numbers | None = None
 ) -> Numbers:
     """Return the log-partition; see `algorithms.log_partition`."""
-    with quiet():
-        return np.asarray(algorithms.log_partition(*_arguments(grammar, scores, mask, weights)))
+    return np.asarray(algorithms.log_partition(*_arguments(grammar, scores, mask, weights)))
 
 
+@quiet()
 def marginals(
     grammar: Automaton, scores: Numbers, mask: Numbers | None = None, weights: Numbers | None = None
 ) -> tuple[Numbers, Numbers]:
     """Return the marginals and the log-partition; see `algorithms.marginals`."""
-    by_tag, total, _ = all_marginals(grammar, scores, mask, weights)
+    by_tag, total, _ = algorithms.marginals(*_arguments(grammar, scores, mask, weights))
     return by_tag, total
 
 
-def all_marginals(
-    grammar: Automaton, scores: Numbers, mask: Numbers | None, weights: Numbers | None
-) -> tuple[Numbers, Numbers, Numbers | None]:
-    """Return marginals, log-partition and expected counts of arcs; see `algorithms.marginals`."""
-    with quiet():
-        found: tuple[Numbers, Numbers, Numbers | None] = algorithms.marginals(
-            *_arguments(grammar, scores, mask, weights)
-        )
-    return found
-
-
+@quiet()
 def mention_probabilities(
     scheme: Scheme,
     scores: Numbers,
@@ -87,12 +78,8 @@ def mention_probabilities(
     weights: Numbers | None = None,
 ) -> Numbers:
     """Return the probability of each mention; see `probability.mention_probabilities`."""
-    with quiet():
-        return np.asarray(
-            probability.mention_probabilities(
-                NumpyTools(), scheme, scores, lengths, mentions, weights
-            )
-        )
+    found = probability.mention_probabilities(TOOLS, scheme, scores, lengths, mentions, weights)
+    return np.asarray(found)
 
 
 def take(values: Numbers, rows: npt.NDArray[np.int64]) -> Numbers:
@@ -114,9 +101,4 @@ def _arguments(
     grammar: Automaton, scores: Numbers, mask: Numbers | None, weights: Numbers | None
 ) -> tuple[NumpyTools, Arrays, Numbers, Numbers | None, Numbers | None]:
     arrays = compile_grammar(grammar, weighted=weights is not None)
-    return NumpyTools(), arrays, scores, mask, weights
-
-
-def quiet() -> np.errstate:
-    """Return a context in which NumPy does not warn about masked-out scores, which may be NaN."""
-    return np.errstate(invalid="ignore", over="ignore")
+    return TOOLS, arrays, scores, mask, weights

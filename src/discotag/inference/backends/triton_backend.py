@@ -1,9 +1,4 @@
-"""Inference by Triton kernels, of two kinds.
-
-Small grammars are unrolled into the code of a kernel: each thread handles a sentence, holds the
-values of all states in registers and reads each score once. Larger grammars are read from tables:
-each program handles a sentence, and each of its threads a state.
-"""
+"""Inference by Triton kernels that read the grammar from tables."""
 
 from __future__ import annotations
 
@@ -18,17 +13,7 @@ from torch import Tensor
 
 from discotag.automata import Automaton
 from discotag.inference.arrays import compile_grammar
-from discotag.inference.backends.triton_kernels import best_kernel, sum_kernel
-from discotag.inference.backends.triton_table_kernels import (
-    best_table_kernel,
-    k_best_table_kernel,
-    sum_table_kernel,
-)
-
-MOST_ARCS = {"best": 100, "sum": 100}
-"""The most arcs of a grammar that is unrolled. With more, kernels take from 15 seconds to minutes
-to compile; those that read tables take one second, and are as fast for best tags. On an H200, with
-136 arcs, they take 0.7 instead of 0.15 ms for marginals, much less than the encoder."""
+from discotag.inference.backends.triton_kernels import best_kernel, k_best_kernel, sum_kernel
 
 MOST_RANKS: Final = 32
 """The most tag sequences that `k_best` finds by a kernel; its work grows with their square."""
@@ -36,66 +21,11 @@ MOST_RANKS: Final = 32
 RANKED_CELLS: Final = 4096
 """The values that a program of `k_best` sorts together: 32 for each of its threads."""
 
-TABLE_BLOCK: Final = 128
-"""The number of lanes of a program that reads the grammar from tables."""
+BLOCK: Final = 128
+"""The number of lanes of a program, each of which computes a state."""
 
-BLOCK: Final = 32
-"""The sentences of a program: one warp, so that even a small batch uses many processors."""
-
-GROUP: Final = 4
-"""The number of words whose scores are loaded together, four values per access, while the group
-before is computed: a single warp would otherwise wait for memory."""
-
-GROUPED_TAGS: Final = 16
-"""The most tags for which words are grouped: scores of more would not fit into registers."""
-
-WITH_MARGINALS: Final = (True,)
-"""The options of `sum_kernel` for marginals. It takes long to compile, so words are not grouped."""
-
-GROUPED_ARCS: Final = {"best": 200, "sum": 64}
-"""The most arcs for which words are grouped. With more, the code takes long to compile and is not
-faster: computing one word takes as long as loading the next."""
-
-
-class Unrolled(NamedTuple):
-    """A grammar as the constants of a kernel.
-
-    Attributes:
-        first: For each state, the index of its first arc; then the number of arcs.
-        tag, target: For each arc, sorted by source state, then by tag.
-        final: For each state, 1 if a sequence may end there, else 0.
-        width: The largest number of arcs that leave a state.
-        bits: The number of bits for the place of an arc in its fan.
-    """
-
-    states: int
-    tags: int
-    start: int
-    first: tuple[int, ...]
-    tag: tuple[int, ...]
-    target: tuple[int, ...]
-    final: tuple[int, ...]
-    width: int
-    bits: int
-
-
-@lru_cache(maxsize=64)
-def unrolled(grammar: Automaton) -> Unrolled:
-    """Return a grammar as the constants of an unrolled kernel."""
-    arrays = compile_grammar(grammar)
-    sizes = [int((arrays.source == state).sum()) for state in range(arrays.states)]
-    first = [sum(sizes[:state]) for state in range(arrays.states + 1)]
-    return Unrolled(
-        arrays.states,
-        arrays.tags,
-        arrays.start,
-        tuple(first),
-        tuple(map(int, arrays.tag)),
-        tuple(map(int, arrays.target)),
-        tuple(map(int, arrays.final)),
-        max(sizes),
-        max(1, (max(sizes) - 1).bit_length()),
-    )
+WARP: Final = 32
+"""The number of lanes of a warp."""
 
 
 def applies(grammar: Automaton) -> bool:
@@ -104,12 +34,8 @@ def applies(grammar: Automaton) -> bool:
     return all(grammar.steps)
 
 
-def _is_small(grammar: Automaton, work: str) -> bool:
-    return len(grammar.arcs) <= MOST_ARCS[work]
-
-
 class Tables(NamedTuple):
-    """A grammar as the tables of `triton_table_kernels`.
+    """A grammar as the tables of `triton_kernels`.
 
     Attributes:
         levels: For each level, its first entry, its first state, and its number of places and of
@@ -166,39 +92,39 @@ def tables(grammar: Automaton, device: torch.device) -> Tables:
 def best_tags(grammar: Automaton, scores: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
     """Return the best tag sequences and their scores; see `algorithms.best_tags`."""
     batch, words, _ = scores.shape
-    if not _is_small(grammar, "best"):
-        return _best_by_tables(grammar, scores, mask)
-    constants = unrolled(grammar)
-    per_chunk = 32 // constants.bits
-    chunks = -(-constants.states // per_chunk)
-    pointers = scores.new_empty(words, chunks, batch, dtype=torch.int32)
-    tags = scores.new_empty(words, batch, dtype=torch.int64)
+    table = tables(grammar, scores.device)
+    values = scores.new_empty(batch, words + 1, table.states, dtype=torch.float32)
+    tags = scores.new_empty(batch, words, dtype=torch.int64)
     best = scores.new_empty(batch, dtype=torch.float32)
-    outputs = (pointers, tags, best, *_fans(grammar, scores.device))
-    _launch("best", constants, scores, mask, outputs, (constants.bits, per_chunk, chunks))
-    return tags.T, best
+    places = len(table.fan_tag)
+    sizes = (len(table.levels), places, triton.next_power_of_2(places), mask is not None, BLOCK)
+    _launch(best_kernel, scores, mask, (values, tags, best, *table[4:]), (*table[:4], *sizes))
+    return tags, best
 
 
 def log_partition(grammar: Automaton, scores: Tensor, mask: Tensor | None) -> Tensor:
     """Return the log-partition; see `algorithms.log_partition`."""
-    if not _is_small(grammar, "sum"):
-        return _sum_by_tables(grammar, scores, mask, marginals=False)[1]
-    total = scores.new_empty(len(scores), dtype=torch.float32)
-    outputs = (total, total, total)  # without marginals, only one of them is written
-    _launch("sum", unrolled(grammar), scores, mask, outputs, (False,))
-    return total
+    return _sums(grammar, scores, mask, marginals=False)[1]
 
 
 def marginals(grammar: Automaton, scores: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
     """Return the marginals and the log-partition; see `algorithms.marginals`."""
-    if not _is_small(grammar, "sum"):
-        return _sum_by_tables(grammar, scores, mask, marginals=True)
+    return _sums(grammar, scores, mask, marginals=True)
+
+
+def _sums(
+    grammar: Automaton, scores: Tensor, mask: Tensor | None, *, marginals: bool
+) -> tuple[Tensor, Tensor]:
+    """Return the marginals, or an empty tensor, and the log-partition."""
     batch, words, tags = scores.shape
-    constants = unrolled(grammar)
-    after = scores.new_empty(words, constants.states, batch, dtype=torch.float32)
+    table = tables(grammar, scores.device)
+    values = scores.new_empty(batch, words + 1, table.states, dtype=torch.float32)
     total = scores.new_empty(batch, dtype=torch.float32)
-    found = scores.new_empty(batch, words, tags, dtype=torch.float32)
-    _launch("sum", constants, scores, mask, (after, total, found), WITH_MARGINALS)
+    pools = scores.new_empty((batch, 2, table.states) if marginals else 0, dtype=torch.float32)
+    found = scores.new_zeros((batch, words, tags) if marginals else 0, dtype=torch.float32)
+    outputs = (values, total, pools, found, *table[4:8])
+    sizes = (len(table.levels), marginals, mask is not None, BLOCK)
+    _launch(sum_kernel, scores, mask, outputs, (*table[:4], *sizes))
     return found, total
 
 
@@ -215,142 +141,49 @@ def k_best(
     values = scores.new_empty(batch, words + 1, table.states, ranks, dtype=torch.float32)
     choices = scores.new_empty(batch, words, table.states, ranks, dtype=torch.int32)
     tags = scores.new_empty(batch, ranks, words, dtype=torch.int64)
-    scores = _packed(scores)
+    outputs = (values, choices, tags, table.fan_tag, table.fan_target, table.final)
     sizes = (places, width, mask is not None, ranks, block)
-    _run(
-        k_best_table_kernel,
-        ("k best", table[:3], scores.dtype, sizes),
-        batch,
-        TABLE_BLOCK // 32,
-        (
-            scores, *_mask_arguments(scores, mask), values, choices, tags,
-            table.fan_tag, table.fan_target, table.final,
-        ),
-        (words, scores.stride(0)),
-        (*table[:3], *sizes),
-    )  # fmt: skip
+    _launch(k_best_kernel, scores, mask, outputs, (*table[:3], *sizes))
     return tags[:, :k], values[:, 0, table.start, :k]
 
 
-def _best_by_tables(
-    grammar: Automaton, scores: Tensor, mask: Tensor | None
-) -> tuple[Tensor, Tensor]:
-    batch, words, _ = scores.shape
-    table = tables(grammar, scores.device)
-    values = scores.new_empty(batch, words + 1, table.states, dtype=torch.float32)
-    tags = scores.new_empty(batch, words, dtype=torch.int64)
-    best = scores.new_empty(batch, dtype=torch.float32)
-    scores = _packed(scores)
-    places = len(table.fan_tag)
-    sizes = (len(table.levels), places, triton.next_power_of_2(places), mask is not None)
-    _run(
-        best_table_kernel,
-        ("best", table[:4], scores.dtype, sizes),
-        batch,
-        TABLE_BLOCK // 32,
-        (scores, *_mask_arguments(scores, mask), values, tags, best, *table[4:]),
-        (words, scores.stride(0)),
-        (*table[:4], *sizes, TABLE_BLOCK),
-    )
-    return tags, best
-
-
-def _sum_by_tables(
-    grammar: Automaton, scores: Tensor, mask: Tensor | None, *, marginals: bool
-) -> tuple[Tensor, Tensor]:
-    batch, words, tags = scores.shape
-    table = tables(grammar, scores.device)
-    values = scores.new_empty(batch, words + 1, table.states, dtype=torch.float32)
-    total = scores.new_empty(batch, dtype=torch.float32)
-    pools = scores.new_empty((batch, 2, table.states) if marginals else 0, dtype=torch.float32)
-    found = scores.new_zeros((batch, words, tags) if marginals else 0, dtype=torch.float32)
-    scores = _packed(scores)
-    sizes = (len(table.levels), marginals, mask is not None)
-    _run(
-        sum_table_kernel,
-        ("sum", table[:4], scores.dtype, sizes),
-        batch,
-        TABLE_BLOCK // 32,
-        (scores, *_mask_arguments(scores, mask), values, total, pools, found, *table[4:8]),
-        (words, scores.stride(0)),
-        (*table[:4], *sizes, TABLE_BLOCK),
-    )
-    return found, total
-
-
-def _packed(scores: Tensor) -> Tensor:
-    """Return scores of which those of each sentence are contiguous."""
-    scores = scores.detach()
-    return scores if scores.stride()[1:] == (scores.shape[2], 1) else scores.contiguous()
-
-
-def _mask_arguments(scores: Tensor, mask: Tensor | None) -> tuple[Tensor, int, int]:
-    """Return the mask and its strides; without a mask, a tensor that the kernels do not read."""
-    if mask is None:
-        return scores, 0, 0
-    row, word = mask.stride()
-    return mask.view(torch.uint8), row, word
-
-
 def _launch(
-    work: str,
-    constants: Unrolled,
+    kernel: Any,
     scores: Tensor,
     mask: Tensor | None,
-    outputs: tuple[Tensor, ...],
-    options: tuple[int, ...],
-) -> None:
-    """Run an unrolled kernel on every block of sentences."""
-    batch, words, tags = scores.shape
-    scores = _packed(scores)
-    stride = scores.stride(0)
-    aligned = stride % 4 == 0
-    large = tags > GROUPED_TAGS or len(constants.tag) > GROUPED_ARCS[work]
-    group = 1 if large or options == WITH_MARGINALS else GROUP
-    flags = (group, aligned, mask is not None, words % group != 0)
-    _run(
-        best_kernel if work == "best" else sum_kernel,
-        (work, constants, scores.dtype, flags, options),
-        -(-batch // BLOCK),
-        1,
-        (scores, *_mask_arguments(scores, mask), *outputs),
-        (batch, words, stride // 4 if aligned else stride),
-        (*constants[:8], len(constants.tag), *flags, *options, BLOCK),
-    )
-
-
-def _run(
-    kernel: Any,
-    version: tuple[object, ...],
-    programs: int,
-    warps: int,
-    tensors: tuple[Any, ...],
-    numbers: tuple[int, ...],
+    tensors: tuple[Tensor, ...],
     constants: tuple[Any, ...],
 ) -> None:
-    """Launch a kernel; compiled ones are cached here, which is faster than Triton's own lookup."""
+    """Run a kernel, one program for each sentence.
+
+    Compiled kernels are cached here, which is faster than Triton's own lookup.
+
+    Args:
+        kernel: The kernel.
+        scores: (batch, words, tags).
+        mask: (batch, words), or None.
+        tensors: The other tensors that it reads and writes.
+        constants: Its constants.
+    """
+    batch, words, tags = scores.shape
+    scores = scores.detach()
+    if scores.stride()[1:] != (tags, 1):
+        scores = scores.contiguous()
+    # Without a mask, kernels do not read the tensor that takes its place.
+    shown, steps = (scores, (0, 0)) if mask is None else (mask.view(torch.uint8), mask.stride())
+    numbers = (words, scores.stride(0))
     # Triton compiles another version for addresses that are not multiples of 16. New tensors are
     # always aligned, so only the scores and the mask matter.
-    scores, mask, *_ = tensors
-    aligned = (scores.data_ptr() % 16 == 0, mask.data_ptr() % 16 == 0)
-    key = (version, aligned, max(numbers) < 1 << 31, scores.device)
-    compiled = _compiled.get(key)
+    aligned = (scores.data_ptr() % 16 == 0, shown.data_ptr() % 16 == 0)
+    short = max(numbers) < 1 << 31
+    version = (kernel.__name__, scores.dtype, constants, aligned, short, scores.device)
+    given = (scores, shown, *steps, *tensors, *numbers, *constants)
+    compiled = _compiled.get(version)
     if compiled is not None:
-        compiled[(programs, 1, 1)](*tensors, *numbers, *constants)
+        compiled[(batch, 1, 1)](*given)
     else:
         # Triton's interpreter returns None, which is cached but never used.
-        _compiled[key] = kernel[(programs,)](*tensors, *numbers, *constants, num_warps=warps)
+        _compiled[version] = kernel[(batch,)](*given, num_warps=BLOCK // WARP)
 
 
 _compiled: dict[tuple[object, ...], Any] = {}
-
-
-@lru_cache(maxsize=64)
-def _fans(grammar: Automaton, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Return the tags and the targets of arcs, each (places, states), padded with 0."""
-    arrays = compile_grammar(grammar)
-    tag = arrays.fan_tag % arrays.tags
-    return tuple(  # type: ignore[return-value]
-        torch.from_numpy(table).to(device, torch.int32).contiguous()
-        for table in (tag, arrays.fan_target)
-    )
