@@ -29,10 +29,10 @@ from discotag.errors import DiscotagError, InputError
 from discotag.scale import job as job_module
 from discotag.scale import read_manifest, run_job
 from discotag.scale.parts import read_receipts
-from discotag.scale.plan import Range
 from discotag.scale.sources import find_sources
-from discotag.scale.storage import LocalFolder
-from discotag.scale.worker import Work, Worker
+from discotag.scale.storage import Folder
+from discotag.scale.work import Range, Work
+from discotag.scale.worker import Worker
 from discotag.words import Splitter
 from locks import held
 
@@ -217,7 +217,7 @@ def test_a_part_without_a_receipt_is_not_done(model, posts, done, tmp_path):
     (out / "part-000003.jsonl").write_text("cut off")
     (out / "part-000004.jsonl").unlink()
     count = len(parts_of(done))
-    found = read_receipts(LocalFolder(str(out)), job_id(out), "jsonl", count)
+    found = read_receipts(Folder(str(out)), job_id(out), "jsonl", count)
     assert set(range(count)) - set(found) == {1, 2, 3, 4}
     job(posts, out, model, resume=True)
     assert parts_of(out) == parts_of(done)
@@ -512,8 +512,9 @@ def test_a_file_that_changes_while_the_job_runs(model, tmp_path, form, monkeypat
         return write_table(tmp_path / "a.parquet", made_up(number))
 
     class ChangingEngine(InlineEngine):
-        def open(self, *_):
+        def run(self, *arguments):
             write(9)
+            return super().run(*arguments)
 
     given = write(3)
     monkeypatch.setattr(job_module, "_engine", lambda name, address: ChangingEngine())
@@ -525,8 +526,8 @@ def stopped(given, out, model, **options):
     """Begin a job, and stop it after its first part."""
 
     class StoppingEngine(InlineEngine):
-        def run(self, work, tasks, workers):
-            yield next(iter(super().run(work, tasks, workers)))
+        def run(self, *arguments):
+            yield next(iter(super().run(*arguments)))
             raise DiscotagError("stopped")
 
     with pytest.MonkeyPatch.context() as patch:
@@ -592,10 +593,10 @@ def test_errors_of_the_model_are_not_those_of_storage(model, posts, tmp_path, mo
     class StrangeError(Exception):
         __module__ = "runtime"
 
-    def fail(self, tagger, reading):
+    def fail(self, reading):
         raise StrangeError("out of memory")
 
-    monkeypatch.setattr(Worker, "_tagged", fail)
+    monkeypatch.setattr(Worker, "_found", fail)
     monkeypatch.setattr("discotag.scale.worker.PAUSE", 0)
     message = refused(posts, tmp_path / "out", model)
     assert "posts.jsonl, bytes 0 to" in message
@@ -604,8 +605,8 @@ def test_errors_of_the_model_are_not_those_of_storage(model, posts, tmp_path, mo
 
 def test_another_model_on_a_worker(model, posts, tmp_path):
     work = Work(
-        str(tmp_path), "jsonl", tuple(find_sources([str(posts)])), None, model, "other", "onnx",
-        "cpu", Splitter(),
+        str(tmp_path), "jsonl", tuple(find_sources([str(posts)])), None, ((Range(0, 0, 10),),),
+        model, "other", "onnx", "cpu", Splitter(),
     )  # fmt: skip
     with pytest.raises(DiscotagError, match="this is another model than where the job was started"):
-        Worker(work).tag(0, (Range(0, 0, 10),))
+        Worker(work).tag(0)

@@ -12,7 +12,7 @@ import numpy as np
 from discotag.corpora.tables.parquet import import_arrow
 from discotag.errors import InputError
 from discotag.prediction.wanted import Wanted
-from discotag.scale.schema import MENTIONS, SPARK_MENTIONS, mention_values, mentions_type
+from discotag.scale.columns import MENTIONS, SPARK_MENTIONS, mention_values, mentions_type
 from discotag.words import Splitter
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,9 +15,8 @@ from discotag.corpora.tables.parquet import BUFFER, column_values, import_arrow
 from discotag.corpora.tables.table import Row, TableOptions
 from discotag.errors import InputError, one_line
 from discotag.mentions import Mention
-from discotag.scale.plan import Extent
-from discotag.scale.sources import Source, in_parallel
-from discotag.scale.storage import explaining, opened
+from discotag.scale.sources import Source
+from discotag.scale.storage import explaining, in_parallel, opened
 
 MENTIONS: Final = "mentions"
 """The column that is added."""
@@ -39,16 +39,14 @@ class Columns:
     """The columns of a Parquet input.
 
     Attributes:
-        names: Their names, in order.
-        text: The one with the texts.
-        id: The one with the ids of the texts, or None.
-        others: The other columns, with the names that they have as fields of documents.
+        schema: Their Arrow schema, with the names and types alone.
+        text: The name of the one with the texts.
+        id: The name of the one with the ids of the texts, or None.
     """
 
-    names: tuple[str, ...]
-    text: int
-    id: int | None
-    others: tuple[tuple[int, str], ...]
+    schema: Any
+    text: str
+    id: str | None
 
 
 def mentions_type() -> Any:
@@ -99,7 +97,7 @@ def output_names(names: Sequence[str], *, candidates: bool = False) -> list[str]
 
 def examine(
     sources: Sequence[Source], options: TableOptions
-) -> tuple[Columns, list[Extent], list[str]]:
+) -> tuple[Columns, list[int], float, list[str]]:
     """Read the footers of Parquet files.
 
     Args:
@@ -107,7 +105,8 @@ def examine(
         options: Where the texts are; by default this is found out from the first file with rows.
 
     Returns:
-        The columns, how much there is in each file, and lines that say what was found out.
+        The columns, the numbers of rows of the files, the bytes of text in a row on average, and
+        lines that say what was found out.
 
     Raises:
         InputError: A file is damaged, its columns differ from those of the first file, or it is not
@@ -115,79 +114,64 @@ def examine(
         StorageError: A file cannot be read.
     """
     footers = in_parallel(_footer, sources)
-    first = footers[0].schema
-    _check_names(first.names, sources[0])
-    for source, footer in zip(sources[1:], footers[1:], strict=True):
-        _check_same(first, footer.schema, sources[0], source)
-    full = next((n for n, each in enumerate(footers) if each.rows), 0)
-    columns, notes = _find(sources[full], first.names, options)
-    _check_text(first.field(columns.text), sources[0])
-    text = first.names[columns.text]
-    total = sum(each.sizes.get(text, 0) for each in footers)
-    weight = max(total / max(sum(each.rows for each in footers), 1), 1.0)
-    return columns, [Extent(each.rows, weight, True) for each in footers], notes
-
-
-@dataclass(frozen=True, slots=True)
-class _Footer:
-    """What the end of a Parquet file says.
-
-    Attributes:
-        schema: The Arrow schema.
-        rows: The number of rows.
-        sizes: The bytes of the columns before compression, by name.
-    """
-
-    schema: Any
-    rows: int
-    sizes: dict[str, int]
-
-
-def _footer(source: Source) -> _Footer:
-    arrow = import_arrow("reading")
-    with opened(source.address) as stream, reading(source):
-        file = arrow.parquet.ParquetFile(stream, buffer_size=BUFFER, pre_buffer=False)
-        metadata = file.metadata
-        sizes: dict[str, int] = {}
-        for group in range(metadata.num_row_groups):
-            for column in range(metadata.num_columns):
-                chunk = metadata.row_group(group).column(column)
-                name = chunk.path_in_schema
-                sizes[name] = sizes.get(name, 0) + chunk.total_uncompressed_size
-        schema = file.schema_arrow.remove_metadata()
-        return _Footer(schema, metadata.num_rows, sizes)
+    schema = footers[0][0]
+    for source, (other, *_) in zip(sources, footers, strict=True):
+        _check_same(schema, other, sources[0], source)
+    rows = [number for _, number, _ in footers]
+    full = next((n for n, number in enumerate(rows) if number), 0)
+    notes: list[Problem] = []
+    sample = _sample(sources[full], schema.names)
+    found = find_columns(sample, options, sources[full].shown, notes.append, padded=True)
+    text = schema.names[found.text]
+    _check_text(schema.field(text), sources[0])
+    total = sum(sizes[text] for *_, sizes in footers)
+    weight = max(total / max(sum(rows), 1), 1.0)
+    columns = Columns(schema, text, None if found.id is None else schema.names[found.id])
+    return columns, rows, weight, [*map(str, notes)]
 
 
 @contextmanager
-def reading(source: Source) -> Iterator[None]:
-    """Turn errors of pyarrow and of storage into those of discotag.
+def parquet_file(source: Source) -> Iterator[Any]:
+    """Open a Parquet file; what is raised in the block is an error of the file, too.
 
     Raises:
         InputError: The Parquet file is damaged.
         StorageError: It cannot be read.
     """
     arrow = import_arrow("reading")
-    try:
-        yield
-    except Exception as error:
-        of_arrow = type(error) is OSError and error.errno is None
-        if of_arrow or isinstance(error, arrow.ArrowException):
+    with opened(source.address) as stream, explaining(source.address):
+        try:
+            yield arrow.parquet.ParquetFile(stream, buffer_size=BUFFER, pre_buffer=False)
+        except Exception as error:
+            of_arrow = type(error) is OSError and error.errno is None
+            if not of_arrow and not isinstance(error, arrow.ArrowException):
+                raise
             raise InputError(
                 f"{source.shown}: the Parquet file is damaged: {one_line(error)}"
             ) from None
-        with explaining(source.address):
-            raise
 
 
-def _check_names(names: Sequence[str], source: Source) -> None:
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise InputError(f"{source.shown}: two columns have the name {twice!r}")
+def _footer(source: Source) -> tuple[Any, int, Counter[str]]:
+    """Return the Arrow schema of a file, its rows, and the bytes of columns before compression."""
+    arrow = import_arrow("reading")
+    sizes: Counter[str] = Counter()
+    with parquet_file(source) as file:
+        metadata = file.metadata
+        for group in map(metadata.row_group, range(metadata.num_row_groups)):
+            for chunk in map(group.column, range(metadata.num_columns)):
+                sizes[chunk.path_in_schema] += chunk.total_uncompressed_size
+        schema = arrow.schema([(each.name, each.type) for each in file.schema_arrow])
+        return schema, metadata.num_rows, sizes
 
 
 def _check_same(first: Any, other: Any, known: Source, source: Source) -> None:
-    """Raise `InputError` if a file has other columns than the first file."""
+    """Raise `InputError` if a file has other columns than the first file, or one twice."""
     where, there = source.shown, known.shown
+    for name, times in Counter(other.names).items():
+        if times > 1:
+            raise InputError(f"{where}: two columns have the name {name!r}")
+        if name not in first.names:
+            raise InputError(f"{where}: has a column {name!r}, which {there} does not have")
     for field in first:
         if field.name not in other.names:
             raise InputError(f"{where}: has no column {field.name!r}, which {there} has")
@@ -197,10 +181,6 @@ def _check_same(first: Any, other: Any, known: Source, source: Source) -> None:
                 f"{where}: the column {field.name!r} has the type {kind}, but {field.type} in "
                 f"{there}"
             )
-    for name in other.names:
-        if name not in first.names:
-            raise InputError(f"{where}: has a column {name!r}, which {there} does not have")
-    _check_names(other.names, source)
 
 
 def _check_text(field: Any, source: Source) -> None:
@@ -215,23 +195,17 @@ def _check_text(field: Any, source: Source) -> None:
         )
 
 
-def _find(source: Source, names: Sequence[str], options: TableOptions) -> tuple[Columns, list[str]]:
-    """Return the columns of a file, and lines that say what was found out."""
-    arrow = import_arrow("reading")
-    with opened(source.address) as stream, reading(source):
-        file = arrow.parquet.ParquetFile(stream, buffer_size=BUFFER, pre_buffer=False)
-        batches = file.iter_batches(SAMPLE_ROWS, use_threads=False)
-        sample = [Row(0, 0, names)]
-        for batch in islice(batches, 1):
-            cells = zip(*map(_sample, batch.columns), strict=True)
-            sample += [Row(number, number, row) for number, row in enumerate(cells, start=1)]
-    notes: list[Problem] = []
-    found = find_columns(sample, options, source.shown, notes.append, padded=True)
-    columns = Columns(tuple(names), found.text, found.id, found.others)
-    return columns, [str(each) for each in notes]
+def _sample(source: Source, names: Sequence[str]) -> list[Row]:
+    """Return the names of the columns and the first rows of a file."""
+    found = [Row(0, 0, names)]
+    with parquet_file(source) as file:
+        for batch in islice(file.iter_batches(SAMPLE_ROWS, use_threads=False), 1):
+            cells = zip(*map(_values, batch.select(list(names)).columns), strict=True)
+            found += [Row(number, number, row) for number, row in enumerate(cells, start=1)]
+    return found
 
 
-def _sample(column: Any) -> list[Any]:
+def _values(column: Any) -> list[Any]:
     """Return the values of a column; of one that cannot be decoded, none."""
     try:
         return column_values(column)
