@@ -40,7 +40,7 @@ from locks import held
 @pytest.fixture(autouse=True)
 def _in_this_process(monkeypatch):
     """Run blocks in the process of the test, which is quicker; engines have tests of their own."""
-    monkeypatch.setattr(job_module, "_engine", lambda name, address: InlineEngine())
+    monkeypatch.setattr(job_module, "ProcessEngine", InlineEngine)
 
 
 def job(given, out, model, **options):
@@ -517,7 +517,7 @@ def test_a_file_that_changes_while_the_job_runs(model, tmp_path, form, monkeypat
             return super().run(*arguments)
 
     given = write(3)
-    monkeypatch.setattr(job_module, "_engine", lambda name, address: ChangingEngine())
+    monkeypatch.setattr(job_module, "ProcessEngine", ChangingEngine)
     assert f"a.{form}: the file has changed since" in refused(given, tmp_path / "out", model)
     assert not (tmp_path / "out" / "_manifest.json").exists()
 
@@ -531,7 +531,7 @@ def stopped(given, out, model, **options):
             raise DiscotagError("stopped")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(job_module, "_engine", lambda name, address: StoppingEngine())
+        patch.setattr(job_module, "ProcessEngine", StoppingEngine)
         with pytest.raises(DiscotagError, match="stopped"):
             job(given, out, model, **options)
 
@@ -605,7 +605,7 @@ def test_errors_of_the_model_are_not_those_of_storage(model, posts, tmp_path, mo
 
 def test_another_model_on_a_worker(model, posts, tmp_path):
     work = Work(
-        str(tmp_path), "jsonl", tuple(find_sources([str(posts)])), None, ((Range(0, 0, 10),),),
+        str(tmp_path), "jsonl", tuple(find_sources([str(posts)])), None, 9, ((Range(0, 0, 10),),),
         model, "other", "onnx", "cpu", Splitter(),
     )  # fmt: skip
     with pytest.raises(DiscotagError, match="this is another model than where the job was started"):

@@ -153,7 +153,7 @@ def test_a_block_is_not_tried_without_end(monkeypatch, model, posts, tmp_path):
     ray = pytest.importorskip("ray")
     monkeypatch.setattr(ray, "get", lambda value: value)
     work = Work(
-        str(tmp_path), "jsonl", tuple(find_sources([str(posts)])), None, ((Range(0, 0, 9),),),
+        str(tmp_path), "jsonl", tuple(find_sources([str(posts)])), None, 9, ((Range(0, 0, 9),),),
         model, "", "onnx", "cpu", Splitter(),
     )  # fmt: skip
     answer = _Actor(work, Attempts)({"block": 0})
@@ -163,5 +163,5 @@ def test_a_block_is_not_tried_without_end(monkeypatch, model, posts, tmp_path):
 
 def test_memory_of_workers(model):
     """Of the tiny model: what every worker needs, and its weights."""
-    work = Work("", "jsonl", (), None, (), model, "", "onnx", "cpu", Splitter())
+    work = Work("", "jsonl", (), None, 9, (), model, "", "onnx", "cpu", Splitter())
     assert BASE_MEMORY < _memory(work) < BASE_MEMORY + (2 << 20)

@@ -171,7 +171,7 @@ def flaky(monkeypatch):
     """Storage that fails as often as `times` says."""
     fsspec.register_implementation("flaky", FlakyFileSystem, clobber=True)
     monkeypatch.setattr(worker, "PAUSE", 0.0)
-    monkeypatch.setattr(job_module, "_engine", lambda name, address: InlineEngine())
+    monkeypatch.setattr(job_module, "ProcessEngine", InlineEngine)
     yield FlakyFileSystem
     FlakyFileSystem.store.clear()
     FlakyFileSystem.pseudo_dirs[:] = [""]
@@ -232,7 +232,7 @@ def test_credentials_that_are_missing(flaky, model, tmp_path):
 
 @pytest.mark.parametrize("name", ["part-000002", "000002.json.", "_manifest"])
 def test_a_full_disk(monkeypatch, model, posts, done, tmp_path, name):
-    monkeypatch.setattr(job_module, "_engine", lambda name, address: InlineEngine())
+    monkeypatch.setattr(job_module, "ProcessEngine", InlineEngine)
     synced, full = os.fsync, [True]
 
     def fsync(number):

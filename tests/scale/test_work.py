@@ -126,7 +126,17 @@ def test_each_row_is_in_one_block(tmp_path_factory, rows, group, size):
     columns, counts, weight, _ = examine(sources, TableOptions("text"))
     blocks = make_blocks([Extent(each, weight, True) for each in counts], size)
     work = Work(
-        "", "jsonl", tuple(sources), columns, tuple(blocks), None, "", "onnx", "cpu", Splitter()
+        "",
+        "jsonl",
+        tuple(sources),
+        columns,
+        size,
+        tuple(blocks),
+        None,
+        "",
+        "onnx",
+        "cpu",
+        Splitter(),
     )
     found = [
         document
@@ -148,7 +158,7 @@ def test_compressed_files_are_not_divided(tmp_path):
     blocks = make_blocks([Extent(each.size, 4, False) for each in sources], 100)
     assert blocks == [(Range(n, 0, source.size),) for n, source in enumerate(sources)]
     work = Work(
-        "", "jsonl", tuple(sources), None, tuple(blocks), None, "", "onnx", "cpu", Splitter()
+        "", "jsonl", tuple(sources), None, 100, tuple(blocks), None, "", "onnx", "cpu", Splitter()
     )
     reading = BlockReading(work, 1)
     assert sum(1 for _ in reading.documents()) == 500

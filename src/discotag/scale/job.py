@@ -20,12 +20,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from discotag import __version__
 from discotag.corpora.jobs import JobError, changed, locked
 from discotag.corpora.tables.parquet import import_arrow
 from discotag.corpora.tables.table import TableOptions
 from discotag.errors import DiscotagError, InputError
-from discotag.model.files import BUNDLED_NAME
+from discotag.model.config import ModelConfig
+from discotag.model.files import BUNDLED_NAME, digest, find_model, read_config
+from discotag.model.guarantee import usable
+from discotag.prediction.loading import choose_runtime
 from discotag.prediction.wanted import Wanted
 from discotag.scale.columns import Columns, examine
 from discotag.scale.parts import (
@@ -44,7 +46,6 @@ from discotag.scale.storage import Folder, public
 from discotag.scale.work import (
     FORMATS,
     UNPACKED,
-    Block,
     Extent,
     Format,
     Work,
@@ -171,33 +172,46 @@ def run_job(
         raise InputError(f"workers must be at least 1, got {workers}")
     if address is not None and engine != "ray":
         raise InputError("an address is for the engine ray")
+    if format not in (None, *FORMATS):
+        raise InputError(f"the format of parts is {' or '.join(FORMATS)}; got {format!r}")
+    if device not in (None, "cpu", "cuda"):  # which GPU a worker uses is chosen for it
+        raise InputError(f"with an engine, the device is cpu or cuda; got {device!r}")
     if resume and force:
         raise InputError("resume continues a job and force replaces it; choose one")
     given = [inputs] if isinstance(inputs, str | Path) else list(inputs)
     arguments, folder = [str(each) for each in given], Folder(str(out))
     check_apart(arguments, folder.address)
-    with _only_writer(folder), closing(_engine(engine, address)) as runner:
+    runner = RayEngine(address) if engine == "ray" else ProcessEngine()
+    with _only_writer(folder), closing(runner):
         before = _before(folder, resume=resume, force=force)
         sources = find_sources(arguments, kind)
+        form = format or sources[0].kind
+        if form == "parquet":
+            import_arrow("writing")  # raises if it is not installed
+        place = find_model(None if model is None else str(model))
+        runtime = choose_runtime(place, runtime, device).runtime
+        if device is None:
+            device = "cuda" if runtime == "torch" and runner.has_gpus() else "cpu"
+        config = read_config(place)[1]
         columns, extents = _examined(sources, TableOptions(text_column, id_column), tell)
         size = block_bytes or choose_size(extents)
-        work = _work(
-            folder,
-            runner,
-            sources,
-            columns,
-            make_blocks(extents, size),
-            format=format,
-            model=None if model is None else str(model),
+        work = Work(
+            out=folder.address,
+            format=form,
+            sources=tuple(sources),
+            columns=columns,
+            size=size,
+            blocks=tuple(make_blocks(extents, size)),
+            model=_everywhere(model),
+            digest=digest(place),
             runtime=runtime,
             device=device,
-            wanted=Wanted.made(wanted, options),
-            splitter=splitter,
+            splitter=splitter or config.splitter(),
+            wanted=_settled(Wanted.made(wanted, options), config, runtime),
             skip_bad=skip_bad,
             job=secrets.token_hex(8) if before is None else before["id"],
         )
-        job = _Job(folder, work, _settings(work, size), tell)
-        return job.run(before, runner, workers, progress=progress, force=force)
+        return _run(folder, work, before, runner, workers, tell, progress=progress, force=force)
 
 
 def read_manifest(out: str | Path) -> Manifest:
@@ -211,10 +225,6 @@ def read_manifest(out: str | Path) -> Manifest:
         raise JobError(f"{folder.shown}: has no {MANIFEST}: the job is not complete")
     data = json.loads(folder.read(MANIFEST))
     return Manifest(**{**data, "parts": tuple(Part(**each) for each in data["parts"])})
-
-
-def _engine(name: EngineName, address: str | None) -> ProcessEngine | RayEngine:
-    return RayEngine(address) if name == "ray" else ProcessEngine()
 
 
 @contextmanager
@@ -277,76 +287,26 @@ def _foreign(folder: Folder) -> JobError:
     )
 
 
-def _work(
-    folder: Folder,
-    engine: ProcessEngine | RayEngine,
-    sources: Sequence[Source],
-    columns: Columns | None,
-    blocks: Sequence[Block],
-    *,
-    format: Format | None,
-    model: str | None,
-    runtime: str | None,
-    device: str | None,
-    wanted: Wanted,
-    splitter: Splitter | None,
-    skip_bad: bool,
-    job: str,
-) -> Work:
-    """Return what workers need to know, with what was not chosen as the model says it."""
-    from discotag.model.files import digest, find_model, read_config
-    from discotag.model.guarantee import usable
-    from discotag.prediction.loading import choose_runtime
+def _settled(wanted: Wanted, config: ModelConfig, runtime: str) -> Wanted:
+    """Return what is wanted, with what the user leaves to the model.
 
-    if format is not None and format not in FORMATS:
-        raise InputError(f"the format of parts is {' or '.join(FORMATS)}; got {format!r}")
-    form = format or sources[0].kind
-    if form == "parquet":
-        import_arrow("writing")  # raises if it is not installed
-    place = find_model(model)
-    chosen = choose_runtime(place, runtime, device).runtime
-    config = read_config(place)[1]
+    Raises:
+        InputError: The model does not have what is wanted.
+    """
     wanted.check_labels(config.scheme.labels)
     if wanted.candidates is None:
         wanted = replace(wanted, candidates=config.guarantee is not None)
     if wanted.candidates is True:
-        usable(config.guarantee, chosen, wanted.bias)
-    return Work(
-        out=folder.address,
-        format=form,
-        sources=tuple(sources),
-        columns=columns,
-        blocks=tuple(blocks),
-        model=_everywhere(model),
-        digest=digest(place),
-        runtime=chosen,
-        device=_checked_device(device, chosen, engine),
-        splitter=splitter or config.splitter(),
-        wanted=wanted,
-        skip_bad=skip_bad,
-        job=job,
-    )
+        usable(config.guarantee, runtime, wanted.bias)
+    return wanted
 
 
-def _checked_device(device: str | None, runtime: str, engine: ProcessEngine | RayEngine) -> str:
-    """Return the device of workers.
-
-    Raises:
-        InputError: It is neither `cpu` nor `cuda`: which GPU a worker uses is chosen for it.
-    """
-    if device not in (None, "cpu", "cuda"):
-        raise InputError(f"with an engine, the device is cpu or cuda; got {device!r}")
-    if device is None:
-        return "cuda" if runtime == "torch" and engine.has_gpus() else "cpu"
-    return device
-
-
-def _everywhere(model: str | None) -> str | None:
+def _everywhere(model: str | Path | None) -> str | None:
     """Return the name of a model for workers, which may run in another folder."""
-    if model is None or model == BUNDLED_NAME:
+    if model is None or str(model) == BUNDLED_NAME:
         return None
     folder = Path(model).expanduser()
-    return str(folder.absolute()) if folder.is_dir() else model
+    return str(folder.absolute() if folder.is_dir() else model)
 
 
 def _examined(
@@ -365,156 +325,128 @@ def _examined(
     ]
 
 
-def _settings(work: Work, size: int) -> dict[str, Any]:
-    """Return what a job that is resumed must have in common with the one before."""
-    return {
-        "discotag": __version__,
-        "model": work.digest,
-        "runtime": work.runtime,
-        "device": work.device,
-        "--format": work.format,
-        **work.wanted.record(),
-        "--sentences": work.splitter.sentences,
-        "--words": work.splitter.words,
-        "language": work.splitter.language,
-        "--text-column": None if work.columns is None else work.columns.text,
-        "--id-column": None if work.columns is None else work.columns.id,
-        "bytes of a block": size,
+def _run(
+    folder: Folder,
+    work: Work,
+    before: dict[str, Any] | None,
+    engine: ProcessEngine | RayEngine,
+    workers: int | None,
+    tell: Tell,
+    *,
+    progress: bool,
+    force: bool,
+) -> Manifest:
+    """Do what is not done yet, and write the manifest."""
+    total = len(work.blocks)
+    record = {
+        "id": work.job,
+        "settings": work.settings(),
+        "input": [[public(s.address), s.name, s.size, s.version] for s in work.sources],
+        "blocks": work.blocks,
     }
+    done: dict[int, Receipt] = {}
+    if before is not None:
+        _check_same(folder, before, json.loads(json.dumps(record)))
+        if folder.size(MANIFEST) is not None:
+            tell(f"{folder.shown}: the job is already complete")
+            return read_manifest(folder.address)
+        done = read_receipts(folder, work.job, work.format, total)
+        tell(f"{folder.shown}: {len(done):,} of {total:,} parts are already done")
+    left = [block for block in range(total) if block not in done]
+    receipts = engine.run(work, left, workers) if left else _nothing()
+    if force:
+        _clear(folder)
+    folder.create()
+    folder.remove_leftovers(RECEIPTS)
+    if before is None:
+        folder.write(RECORD, f"{json.dumps(record)}\n".encode())
+    try:
+        with closing(receipts):
+            for receipt in _watched(receipts, total, len(done)) if progress else receipts:
+                done[receipt.block] = receipt
+                for warning in receipt.warnings:
+                    tell(f"warning: {receipt.part.name}: {warning}")
+        return _finish(folder, work, [done[block] for block in range(total)])
+    except DiscotagError as error:
+        state = f"{len(done):,} of {total:,} parts are complete; --resume continues"
+        error.args = (f"{error} ({state})",)
+        raise
+    finally:
+        with suppress(DiscotagError):  # the storage may be unreachable
+            folder.remove_leftovers(RECEIPTS)
 
 
-@dataclass(frozen=True, slots=True)
-class _Job:
-    """A job that is ready to run.
-
-    Attributes:
-        folder: Where it writes.
-        work: What workers need to know.
-        settings: What a job that is resumed must have in common with this one.
-        tell: Called with lines that say what it does.
-    """
-
-    folder: Folder
-    work: Work
-    settings: dict[str, Any]
-    tell: Tell
-
-    def run(
-        self,
-        before: dict[str, Any] | None,
-        engine: ProcessEngine | RayEngine,
-        workers: int | None,
-        *,
-        progress: bool,
-        force: bool,
-    ) -> Manifest:
-        """Do what is not done yet, and write the manifest."""
-        folder, work, total = self.folder, self.work, len(self.work.blocks)
-        record = {
-            "id": work.job,
-            "settings": self.settings,
-            "input": [[public(s.address), s.name, s.size, s.version] for s in work.sources],
-            "blocks": work.blocks,
-        }
-        done: dict[int, Receipt] = {}
-        if before is not None:
-            self._check_same(before, record)
-            if folder.size(MANIFEST) is not None:
-                self.tell(f"{folder.shown}: the job is already complete")
-                return read_manifest(folder.address)
-            done = read_receipts(folder, work.job, work.format, total)
-            self.tell(f"{folder.shown}: {len(done):,} of {total:,} parts are already done")
-        left = [block for block in range(total) if block not in done]
-        receipts = engine.run(work, left, workers) if left else _nothing()
-        if force:
-            _clear(folder)
-        folder.create()
-        folder.remove_leftovers(RECEIPTS)
-        if before is None:
-            folder.write(RECORD, f"{json.dumps(record)}\n".encode())
-        try:
-            with closing(receipts):
-                for receipt in _watched(receipts, total, len(done)) if progress else receipts:
-                    done[receipt.block] = receipt
-                    for warning in receipt.warnings:
-                        self.tell(f"warning: {receipt.part.name}: {warning}")
-            return self._finish([done[block] for block in range(total)])
-        except DiscotagError as error:
-            state = f"{len(done):,} of {total:,} parts are complete; --resume continues"
-            error.args = (f"{error} ({state})",)
-            raise
-        finally:
-            with suppress(DiscotagError):  # the storage may be unreachable
-                folder.remove_leftovers(RECEIPTS)
-
-    def _check_same(self, before: Mapping[str, Any], record: Mapping[str, Any]) -> None:
-        where = self.folder.shown
-        changes = changed(before["settings"], record["settings"])
-        if changes:
-            raise JobError(
-                f"{where}: was begun with other settings ({'; '.join(changes)}); resume with the "
-                "same settings, or write to another folder"
-            )
-        old = {name: facts for name, *facts in before["input"]}
-        new = {name: facts for name, *facts in record["input"]}
-        if [*old] != [*new] and {*old} == {*new}:
-            raise JobError(
-                f"{where}: was begun with its input in another order; give the files and folders "
-                "in the same order"
-            )
-        for name in {**old, **new}:
-            if old.get(name) != new.get(name):
-                what = "has changed" if name in old else "is new"
-                what = what if name in new else "is missing"
-                raise JobError(
-                    f"{where}: was begun with another input: {name} {what}; resume with the same "
-                    "input, or write to another folder"
-                )
-        if json.loads(json.dumps(record["blocks"])) != before["blocks"]:
-            raise JobError(f"{where}: cannot be resumed: its plan differs; use --force")
-
-    def _finish(self, receipts: Sequence[Receipt]) -> Manifest:
-        """Write the file of errors and the manifest."""
-        sizes = self.folder.sizes()
-        parts = [receipt.part for receipt in receipts]
-        for part in parts:
-            if sizes.get(part.name) != part.bytes:
-                where = public(self.folder.join(part.name))
-                raise DiscotagError(f"{where}: the part was removed or changed")
-        flaws = sum(receipt.flaws for receipt in receipts)
-        if flaws:
-            self._merge_errors(receipts)
-        manifest = Manifest(
-            format=self.work.format,
-            documents=sum(part.documents for part in parts),
-            sentences=sum(part.sentences for part in parts),
-            mentions=sum(part.mentions for part in parts),
-            flaws=flaws,
-            errors=ALL_ERRORS if flaws else None,
-            parts=tuple(parts),
-            settings=self.settings,
-            left_out=sum(receipt.left_out for receipt in receipts),
-            highest_left_out=max((receipt.highest_left_out for receipt in receipts), default=0.0),
-            candidates=sum(receipt.candidates for receipt in receipts),
+def _check_same(folder: Folder, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """Raise `JobError` unless the records of two jobs are those of the same one."""
+    where = folder.shown
+    changes = changed(before["settings"], now["settings"])
+    if changes:
+        raise JobError(
+            f"{where}: was begun with other settings ({'; '.join(changes)}); resume with the "
+            "same settings, or write to another folder"
         )
-        self.folder.write(MANIFEST, f"{json.dumps(asdict(manifest), indent=1)}\n".encode())
-        return manifest
+    old = {name: facts for name, *facts in before["input"]}
+    new = {name: facts for name, *facts in now["input"]}
+    if [*old] != [*new] and {*old} == {*new}:
+        raise JobError(
+            f"{where}: was begun with its input in another order; give the files and folders "
+            "in the same order"
+        )
+    for name in {**old, **new}:
+        if old.get(name) != new.get(name):
+            what = "has changed" if name in old else "is new"
+            what = what if name in new else "is missing"
+            raise JobError(
+                f"{where}: was begun with another input: {name} {what}; resume with the same "
+                "input, or write to another folder"
+            )
+    if before["blocks"] != now["blocks"]:
+        raise JobError(f"{where}: cannot be resumed: its plan differs; use --force")
 
-    def _merge_errors(self, receipts: Sequence[Receipt]) -> None:
-        """Write all errors to one file, with lines counted from the beginning of their files."""
-        passed: Counter[int] = Counter()  # lines of each file
-        with self.folder.writing(ALL_ERRORS) as stream:
-            for receipt, block in zip(receipts, self.work.blocks, strict=True):
-                if receipt.flaws:
-                    content = json.loads(self.folder.read(receipt_name(receipt.block)))
-                    for entry in content["errors"]:
-                        source = entry.pop("source")
-                        entry["file"] = self.work.sources[source].shown
-                        if "line" in entry:
-                            entry["line"] += passed[source]
-                        stream.write(f"{json.dumps(entry, ensure_ascii=False)}\n".encode())
-                for part, lines in zip(block, receipt.lines, strict=True):
-                    passed[part.file] += lines
+
+def _finish(folder: Folder, work: Work, receipts: Sequence[Receipt]) -> Manifest:
+    """Write the file of errors and the manifest."""
+    sizes = folder.sizes()
+    parts = [receipt.part for receipt in receipts]
+    for part in parts:
+        if sizes.get(part.name) != part.bytes:
+            where = public(folder.join(part.name))
+            raise DiscotagError(f"{where}: the part was removed or changed")
+    flaws = sum(receipt.flaws for receipt in receipts)
+    if flaws:
+        _merge_errors(folder, work, receipts)
+    manifest = Manifest(
+        format=work.format,
+        documents=sum(part.documents for part in parts),
+        sentences=sum(part.sentences for part in parts),
+        mentions=sum(part.mentions for part in parts),
+        flaws=flaws,
+        errors=ALL_ERRORS if flaws else None,
+        parts=tuple(parts),
+        settings=work.settings(),
+        left_out=sum(receipt.left_out for receipt in receipts),
+        highest_left_out=max((receipt.highest_left_out for receipt in receipts), default=0.0),
+        candidates=sum(receipt.candidates for receipt in receipts),
+    )
+    folder.write(MANIFEST, f"{json.dumps(asdict(manifest), indent=1)}\n".encode())
+    return manifest
+
+
+def _merge_errors(folder: Folder, work: Work, receipts: Sequence[Receipt]) -> None:
+    """Write all errors to one file, with lines counted from the beginning of their files."""
+    passed: Counter[int] = Counter()  # lines of each file
+    with folder.writing(ALL_ERRORS) as stream:
+        for receipt, block in zip(receipts, work.blocks, strict=True):
+            name = receipt_name(receipt.block)
+            errors = json.loads(folder.read(name))["errors"] if receipt.flaws else []
+            for entry in errors:
+                source = entry.pop("source")
+                entry["file"] = work.sources[source].shown
+                if "line" in entry:
+                    entry["line"] += passed[source]
+                stream.write(f"{json.dumps(entry, ensure_ascii=False)}\n".encode())
+            for part, lines in zip(block, receipt.lines, strict=True):
+                passed[part.file] += lines
 
 
 def _nothing() -> Generator[Receipt, None, None]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
+from discotag import __version__
 from discotag.counts import counted
 from discotag.errors import InputError
 from discotag.prediction.wanted import MENTIONS_ONLY, Wanted
@@ -74,6 +75,7 @@ class Work:
         format: The format of parts.
         sources: The files to read.
         columns: The columns of Parquet files; None for JSON lines.
+        size: The bytes of a block, about.
         blocks: The blocks.
         model: The folder or the name of the model; None for the bundled one.
         digest: The digest of the model, which must be the same for all workers.
@@ -89,6 +91,7 @@ class Work:
     format: Format
     sources: tuple[Source, ...]
     columns: Columns | None
+    size: int
     blocks: tuple[Block, ...]
     model: str | None
     digest: str
@@ -99,15 +102,33 @@ class Work:
     skip_bad: bool = False
     job: str = ""
 
+    def settings(self) -> dict[str, Any]:
+        """Return what a job that is resumed must have in common with the one before."""
+        return {
+            "discotag": __version__,
+            "model": self.digest,
+            "runtime": self.runtime,
+            "device": self.device,
+            "--format": self.format,
+            **self.wanted.record(),
+            "--sentences": self.splitter.sentences,
+            "--words": self.splitter.words,
+            "language": self.splitter.language,
+            "--text-column": None if self.columns is None else self.columns.text,
+            "--id-column": None if self.columns is None else self.columns.id,
+            "bytes of a block": self.size,
+        }
+
     def described(self, block: int) -> str:
         """Return the files of a block, for messages.
 
         Example:
             >>> source = Source("/a/b.jsonl", "b.jsonl", "b", "jsonl", False, 9, None)
-            >>> block = (Range(0, 3, 9),)
-            >>> Work(
-            ...     "out", "jsonl", (source,), None, (block,), None, "", "onnx", "cpu", Splitter()
-            ... ).described(0)
+            >>> blocks = ((Range(0, 3, 9),),)
+            >>> work = Work(
+            ...     "", "jsonl", (source,), None, 9, blocks, None, "", "onnx", "cpu", Splitter()
+            ... )
+            >>> work.described(0)
             'b.jsonl, bytes 3 to 9'
         """
         first, *others = self.blocks[block]
