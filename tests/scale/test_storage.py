@@ -38,8 +38,6 @@ def test_files_appear_when_they_are_complete(folder):
     assert folder.is_empty()
     assert folder.sizes() == folder.sizes("_receipts") == {}
     assert folder.size("a") is None
-    folder.create()
-    assert folder.is_empty()
     with folder.writing("a") as stream:
         stream.write(b"one")
         assert folder.size("a") is None
@@ -65,7 +63,6 @@ def _fail(stream):
 
 
 def test_a_file_that_fails_does_not_appear(folder):
-    folder.create()
     with pytest.raises(ZeroDivisionError), folder.writing("a") as stream:
         _fail(stream)
     assert folder.sizes() == {}

@@ -24,6 +24,9 @@ MENTIONS: Final = "mentions"
 CANDIDATES: Final = "candidates"
 """The column that is added if there are candidates to review."""
 
+FIELDS: Final = ("label", "text", "spans", "fragments", "score")
+"""The fields of a mention, in order."""
+
 SPARK_MENTIONS: Final = (
     "array<struct<label: string, text: string, spans: array<array<bigint>>, "
     "fragments: array<array<bigint>>, score: double>>"
@@ -52,32 +55,14 @@ class Columns:
 def mentions_type() -> Any:
     """Return the Arrow type of a column of mentions."""
     arrow = import_arrow("a column of mentions in")
-    ranges = arrow.list_(arrow.list_(arrow.int64()))
-    return arrow.list_(
-        arrow.struct(
-            [
-                ("label", arrow.string()),
-                ("text", arrow.string()),
-                ("spans", ranges),
-                ("fragments", ranges),
-                ("score", arrow.float64()),
-            ]
-        )
-    )
+    text, ranges = arrow.string(), arrow.list_(arrow.list_(arrow.int64()))
+    types = (text, text, ranges, ranges, arrow.float64())
+    return arrow.list_(arrow.struct(list(zip(FIELDS, types, strict=True))))
 
 
 def mention_values(mentions: Sequence[Mention]) -> list[dict[str, Any]]:
     """Return mentions as values of a column; all have the same fields, None where not known."""
-    return [
-        {
-            "label": each.label,
-            "text": each.text,
-            "spans": None if each.spans is None else [list(span) for span in each.spans],
-            "fragments": [list(fragment) for fragment in each.fragments],
-            "score": each.score,
-        }
-        for each in mentions
-    ]
+    return [dict.fromkeys(FIELDS) | each.to_dict() for each in mentions]
 
 
 def output_names(names: Sequence[str], *, candidates: bool = False) -> list[str]:

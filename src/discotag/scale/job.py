@@ -42,7 +42,7 @@ from discotag.scale.parts import (
 from discotag.scale.processes import ProcessEngine
 from discotag.scale.ray_engine import RayEngine
 from discotag.scale.sources import Kind, Source, check_apart, find_sources
-from discotag.scale.storage import Folder, public
+from discotag.scale.storage import Folder, explaining, public
 from discotag.scale.work import (
     FORMATS,
     UNPACKED,
@@ -236,7 +236,8 @@ def _only_writer(folder: Folder) -> Iterator[None]:
     path = Path(folder.path)
     if path.is_file():
         raise InputError(f"{folder.shown}: is a file; a job writes a folder")
-    Folder(str(path.parent)).create()
+    with explaining(folder.address):
+        path.parent.mkdir(parents=True, exist_ok=True)
     with locked(path):
         yield
 
@@ -356,7 +357,6 @@ def _run(
     receipts = engine.run(work, left, workers) if left else _nothing()
     if force:
         _clear(folder)
-    folder.create()
     folder.remove_leftovers(RECEIPTS)
     if before is None:
         folder.write(RECORD, f"{json.dumps(record)}\n".encode())

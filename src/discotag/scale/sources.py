@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any, Final, Literal, NamedTuple
 
 from fsspec.utils import glob_translate
@@ -167,7 +168,9 @@ def _files(argument: str) -> list[_File]:
             found = {name: info for name, info in found.items() if _ending(name) is not None}
             top, hidden = f"{path.rstrip('/')}/", HIDDEN
         else:
-            return [_File(argument.removeprefix("file://"), _last(path), files.info(path))]
+            return [
+                _File(argument.removeprefix("file://"), PurePosixPath(path).name, files.info(path))
+            ]
         wanted = []
         for name in sorted(found, key=lambda each: each.split("/")):
             info = found[name]
@@ -177,7 +180,7 @@ def _files(argument: str) -> list[_File]:
                 if not files.isfile(name):
                     continue
                 info = files.info(name)
-            below = name.removeprefix(top) if hidden is HIDDEN else _last(name)
+            below = name.removeprefix(top) if hidden is HIDDEN else PurePosixPath(name).name
             wanted.append(_File(_as_given(name, files, path, argument), below, info))
     if not wanted:
         raise InputError(f"{public(argument)}: {missing}")
@@ -197,10 +200,6 @@ def _as_given(name: str, files: Any, path: str, argument: str) -> str:
         start, found, _ = argument.partition(path)
         return f"{start}{name}" if found else str(files.unstrip_protocol(name))
     return name if argument.startswith(("/", "~", "file://")) else os.path.relpath(name)
-
-
-def _last(path: str) -> str:
-    return path.rstrip("/").rpartition("/")[2]
 
 
 def _ending(name: str) -> str | None:
@@ -232,7 +231,11 @@ def _content(address: str, kind: Kind | None) -> tuple[Kind, bool]:
 def _names(files: Sequence[_File]) -> list[str]:
     """Return a name for each file, the shortest that is unique."""
     choices = [
-        (file.below.removesuffix(_shown_ending(file.below)), file.below, public(file.address))
+        (
+            file.below[: len(file.below) - len(_ending(file.below) or "")],
+            file.below,
+            public(file.address),
+        )
         for file in files
     ]
     level = [0] * len(files)
@@ -244,8 +247,3 @@ def _names(files: Sequence[_File]) -> list[str]:
             return names
         for n in again:
             level[n] += 1
-
-
-def _shown_ending(name: str) -> str:
-    """Return the known ending of a name as it is written there, in capitals for example."""
-    return name[len(name) - len(_ending(name) or "") :]

@@ -180,6 +180,8 @@ def in_parallel(function: Callable[[T], Found], items: Iterable[T]) -> list[Foun
 class Folder:
     """A folder of outputs, in which a file appears when it is complete.
 
+    It is created with its first file.
+
     Args:
         address: Where it is.
         shown: The address for messages.
@@ -195,12 +197,6 @@ class Folder:
     def join(self, name: str) -> str:
         """Return the address of a file in the folder."""
         return f"{self.address.rstrip('/')}/{name}"
-
-    def create(self) -> None:
-        """Create the folder if it does not exist."""
-        if not self._is_atomic():  # object stores have no folders, only names with slashes
-            with explaining(self.address):
-                self.files.makedirs(self.path, exist_ok=True)
 
     def is_empty(self) -> bool:
         """Return whether the folder does not exist or has no file in it that is not hidden."""
@@ -279,12 +275,9 @@ class Folder:
         """Remove files that another process did not complete, in this folder and some inside."""
         for folder in ("", *inner):
             below = f"{folder}/" if folder else ""
-            self.remove([f"{below}{name}" for name in self._listed(folder) if LEFTOVER.match(name)])
+            self.remove([f"{below}{name}" for name in self._listed(folder) if LEFTOVER.fullmatch(name)])
         for waiting in Path(tempfile.gettempdir()).glob(f"{self._prefix}*"):
             waiting.unlink(missing_ok=True)
-
-    def _is_atomic(self) -> bool:
-        return self.address.partition("://")[0] in OBJECT_STORES
 
     def _listed(self, inner: str) -> dict[str, dict[str, Any]]:
         """Return what fsspec says of the entries of a folder as they are now, by name."""
@@ -304,7 +297,7 @@ class Folder:
     def _publish(self, complete: str, path: str) -> None:
         if self.is_local:
             Path(complete).replace(path)
-        elif self._is_atomic():
+        elif self.address.partition("://")[0] in OBJECT_STORES:
             self.files.put_file(complete, path)
         else:
             uploaded = _hidden(path)
