@@ -274,8 +274,8 @@ class Folder:
     def remove_leftovers(self, *inner: str) -> None:
         """Remove files that another process did not complete, in this folder and some inside."""
         for folder in ("", *inner):
-            below = f"{folder}/" if folder else ""
-            self.remove([f"{below}{name}" for name in self._listed(folder) if LEFTOVER.fullmatch(name)])
+            names = filter(LEFTOVER.fullmatch, self._listed(folder))
+            self.remove([f"{folder}/{name}".lstrip("/") for name in names])
         for waiting in Path(tempfile.gettempdir()).glob(f"{self._prefix}*"):
             waiting.unlink(missing_ok=True)
 
