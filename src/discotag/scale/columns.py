@@ -15,7 +15,7 @@ from discotag.corpora.tables.parquet import BUFFER, column_values, import_arrow
 from discotag.corpora.tables.table import Row, TableOptions
 from discotag.errors import InputError, one_line
 from discotag.mentions import Mention
-from discotag.scale.sources import Source
+from discotag.scale.sources import Source, check_size
 from discotag.scale.storage import explaining, in_parallel, opened
 
 MENTIONS: Final = "mentions"
@@ -121,10 +121,11 @@ def parquet_file(source: Source) -> Iterator[Any]:
 
     Raises:
         InputError: The Parquet file is damaged.
-        StorageError: It cannot be read.
+        StorageError: It cannot be read, or has changed since the job was planned.
     """
     arrow = import_arrow("reading")
     with opened(source.address) as stream, explaining(source.address):
+        check_size(stream, source)
         try:
             yield arrow.parquet.ParquetFile(stream, buffer_size=BUFFER, pre_buffer=False)
         except Exception as error:

@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any, BinaryIO, Final, cast
+from typing import IO, Any, Final, cast
 
 from discotag.corpora.formats.jsonl import from_dict
 from discotag.corpora.parsing.files import MAX_LINE
@@ -21,8 +21,8 @@ from discotag.corpora.tables.table import MAX_CELL, Row, TableOptions
 from discotag.errors import InputError
 from discotag.mentions import Document, SentenceError
 from discotag.scale.columns import Columns, parquet_file
-from discotag.scale.sources import Source
-from discotag.scale.storage import StorageError, explaining, opened
+from discotag.scale.sources import Source, changed, check_size
+from discotag.scale.storage import explaining, opened
 from discotag.scale.work import Range, Work
 from discotag.words import TextError
 
@@ -201,7 +201,7 @@ def lines_in(source: Source, part: Range) -> Iterator[tuple[int | None, bytes | 
         _explaining_lines(source),
         io.BufferedReader(cast(Any, raw), CHUNK) as stream,
     ):
-        _check_size(stream, source)
+        check_size(stream, source)
         lines = cast(IO[bytes], gzip.GzipFile(fileobj=stream) if source.packed else stream)
         place = 0
         if part.start:
@@ -232,18 +232,6 @@ def _explaining_lines(source: Source) -> Iterator[None]:
             raise InputError(f"{source.shown}: the gzip file is {what}") from None
 
 
-def _check_size(stream: BinaryIO, source: Source) -> None:
-    if stream.seek(0, 2) != source.size:
-        raise _changed(source)
-    stream.seek(0)
-
-
-def _changed(source: Source) -> StorageError:
-    return StorageError(
-        f"{source.shown}: the file has changed since the job was planned", lasting=True
-    )
-
-
 def _line(stream: IO[bytes]) -> tuple[bytes | None, int]:
     """Return the next line, None if it is too long, and the number of its bytes."""
     raw = stream.readline(MAX_LINE + 1)
@@ -260,11 +248,9 @@ def _line(stream: IO[bytes]) -> tuple[bytes | None, int]:
 def _batches(source: Source, part: Range, columns: Columns) -> Iterator[tuple[int, Any]]:
     """Yield the rows of a range as record batches, each with the number of the rows before it."""
     arrow = import_arrow("reading")
-    with opened(source.address) as stream, explaining(source.address):
-        _check_size(stream, source)
     with parquet_file(source) as file:
         if file.metadata.num_rows < part.end:
-            raise _changed(source)
+            raise changed(source)
         first = place = 0
         groups: list[int] = []
         for group in range(file.num_row_groups):

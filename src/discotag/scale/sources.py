@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, BinaryIO, Final, Literal, NamedTuple
 
 from fsspec.utils import glob_translate
 
@@ -16,6 +16,7 @@ from discotag.corpora.parsing.streams import GZIP
 from discotag.corpora.tables.parquet import MARK
 from discotag.errors import InputError, one_line
 from discotag.scale.storage import (
+    StorageError,
     absolute,
     explaining,
     file_system,
@@ -129,6 +130,20 @@ def find_sources(arguments: Sequence[str], kind: Kind | None = None) -> list[Sou
         )
         for file, name, (form, packed) in zip(found, _names(found), contents, strict=True)
     ]
+
+
+def check_size(stream: BinaryIO, source: Source) -> None:
+    """Raise `StorageError` if a file that was opened does not have the size that it had."""
+    if stream.seek(0, 2) != source.size:
+        raise changed(source)
+    stream.seek(0)
+
+
+def changed(source: Source) -> StorageError:
+    """Return the error for a file that is not what it was."""
+    return StorageError(
+        f"{source.shown}: the file has changed since the job was planned", lasting=True
+    )
 
 
 def check_apart(arguments: Iterable[str], out: str) -> None:
