@@ -179,6 +179,49 @@ def test_folders_patterns_and_compressed_files(model, tmp_path):
     ]
 
 
+def test_which_files_are_read(tmp_path, monkeypatch):
+    names = ("a.jsonl", "deep/b.jsonl", ".git/c.jsonl", "_old/d.jsonl", "deep/_e.jsonl", "f.txt")
+    for name in names:
+        write_lines(tmp_path / "in" / name, made_up(1))
+    (tmp_path / "in" / "link.jsonl").symlink_to(tmp_path / "in" / "f.txt")
+    (tmp_path / "in" / "broken.jsonl").symlink_to(tmp_path / "nothing")
+    monkeypatch.chdir(tmp_path)
+    for argument, wanted in (
+        ("in", ["in/a.jsonl", "in/deep/b.jsonl", "in/link.jsonl"]),
+        ("./in/deep/", ["in/deep/b.jsonl"]),
+        ("in/*.jsonl", ["in/a.jsonl", "in/link.jsonl"]),
+        ("in/**/*.jsonl", ["in/_old/d.jsonl", "in/a.jsonl", "in/deep/b.jsonl", "in/link.jsonl"]),
+        (f"{tmp_path}/in/d*/*", [f"{tmp_path}/in/deep/b.jsonl"]),
+        (f"file://{tmp_path}/in/a.jsonl", [f"{tmp_path}/in/a.jsonl"]),
+        ("in/_old/d.jsonl", ["in/_old/d.jsonl"]),
+    ):
+        assert [each.shown for each in find_sources([argument])] == wanted
+    found = find_sources(["in"])
+    assert [each.name for each in found] == ["a", "deep/b", "link"]
+    assert [each.address for each in found] == [f"{tmp_path}/{each.shown}" for each in found]
+    assert [each.size for each in found] == [
+        len((tmp_path / each.shown).read_bytes()) for each in found
+    ]
+
+
+def test_rows_are_written_some_at_a_time(model, tmp_path, monkeypatch):
+    """What was read ahead is written later, and what is left out is not written."""
+    monkeypatch.setattr("discotag.scale.parts.WRITTEN_ROWS", 7)
+    monkeypatch.setattr("discotag.scale.reading.READ_ROWS", 10)
+    monkeypatch.setattr("discotag.scale.reading.MAX_CELL", 500)
+    posts = [{"n": n, "text": post["text"]} for n, post in enumerate(made_up(100))]
+    for n in (0, 13, 57, 99):
+        posts[n]["text"] = "a" * 501
+    given = write_table(tmp_path / "posts.parquet", posts, rows=30)
+    options = {"text_column": "text", "skip_bad": True, "block_bytes": 1 << 20}
+    manifest = job(given, tmp_path / "out", model, **options)
+    assert (manifest.documents, manifest.flaws, len(manifest.parts)) == (96, 4, 1)
+    rows = pq.read_table(tmp_path / "out").to_pylist()
+    assert [row["n"] for row in rows] == [n for n in range(100) if n not in (0, 13, 57, 99)]
+    for row, document in zip(rows, load(model).predict([row["text"] for row in rows]), strict=True):
+        assert [m["text"] for m in row["mentions"]] == [m.text for m in document.mentions]
+
+
 def test_an_empty_input(model, tmp_path):
     (tmp_path / "empty.jsonl").touch()
     manifest = job(tmp_path / "empty.jsonl", tmp_path / "out", model)
