@@ -97,15 +97,21 @@ def public(address: str) -> str:
 
 
 @contextmanager
-def explaining(address: str) -> Iterator[None]:
-    """Turn errors of storage into `StorageError`, with one line that names the address."""
+def explaining(address: str, *, only_system: bool = False) -> Iterator[None]:
+    """Turn errors of storage into `StorageError`, with one line that names the address.
+
+    Args:
+        address: The address.
+        only_system: Whether the block does more than use storage, so that only errors of the system
+            are those of storage, and not those of any library.
+    """
     try:
         yield
     except Exception as error:
-        package = type(error).__module__.partition(".")[0]
-        if isinstance(error, OSError | EOFError) or package not in OWN:
-            raise explained(error, address) from None
-        raise
+        foreign = isinstance(error, EOFError) or type(error).__module__.partition(".")[0] not in OWN
+        if not isinstance(error, OSError) and (only_system or not foreign):
+            raise
+        raise explained(error, address) from None
 
 
 def explained(error: Exception, address: str) -> StorageError:
@@ -249,9 +255,9 @@ class Folder:
         path = f"{self.path}/{name}"
         temporary: Path | None = None
         try:
-            # Other errors of the block are those of who writes.
+            here = self.join(name) if self.is_local else tempfile.gettempdir()
             with (
-                _explaining_the_system(self.join(name) if self.is_local else tempfile.gettempdir()),
+                explaining(here, only_system=True),
                 self._temporary(path) as stream,
             ):
                 temporary = Path(stream.name)
@@ -312,12 +318,3 @@ def _hidden(path: str) -> str:
     """Return the path of a file that is not complete, beside the one that it will be."""
     folder, _, name = path.rpartition("/")
     return f"{folder}/.{name}.{secrets.token_hex(4)}.tmp"
-
-
-@contextmanager
-def _explaining_the_system(address: str) -> Iterator[None]:
-    """Turn errors of the system into `StorageError`; what is written may fail for other reasons."""
-    try:
-        yield
-    except OSError as error:
-        raise explained(error, address) from None

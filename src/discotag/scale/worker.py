@@ -141,7 +141,11 @@ class Worker:
         if self._tagger is None:
             work = self._work
             if work.device == "cpu":
-                use_one_thread(work.runtime)
+                os.environ["OMP_NUM_THREADS"] = "1"
+                if work.runtime == "torch":
+                    import torch
+
+                    torch.set_num_threads(1)
             from discotag.model.files import digest, find_model
             from discotag.prediction.loading import load
 
@@ -155,15 +159,6 @@ class Worker:
                 folder, runtime=work.runtime, device=work.device, splitter=work.splitter
             )
         return self._tagger
-
-
-def use_one_thread(runtime: str) -> None:
-    """Let this process compute with one thread."""
-    os.environ["OMP_NUM_THREADS"] = "1"
-    if runtime == "torch":
-        import torch
-
-        torch.set_num_threads(1)
 
 
 @contextmanager
