@@ -11,7 +11,7 @@ import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from discotag.scale.storage import folder_at
+from discotag.scale.storage import Folder
 from discotag.scale.worker import Worker
 
 BLOCK = 4000
@@ -55,7 +55,7 @@ def write_table(path, posts, rows=100, **types):
 
 def parts_of(folder):
     """Return the contents of the parts of a job by name, from a folder or an address."""
-    place = folder_at(str(folder))
+    place = Folder(str(folder))
     return place.read_all(sorted(name for name in place.sizes() if name.startswith("part-")))
 
 
@@ -67,18 +67,14 @@ def documents_of(folder):
 class InlineEngine:
     """Runs blocks one after the other in this process."""
 
-    def open(self, work, workers):
-        """Do nothing."""
-
     def has_gpus(self):
         """Return False."""
         return False
 
-    def run(self, work, tasks, workers):
-        """Yield the receipts of blocks."""
+    def run(self, work, blocks, workers):
+        """Return the receipts of blocks."""
         worker = Worker(work)
-        for number, block in tasks:
-            yield worker.tag(number, block)
+        return (worker.tag(block) for block in blocks)
 
     def close(self):
         """Do nothing."""
@@ -106,7 +102,7 @@ def started(given, out, **options):
 
 def receipts_in(folder):
     """Return the number of parts that are complete, in a folder or at an address."""
-    return len(folder_at(str(folder)).sizes("_receipts"))
+    return len(Folder(str(folder)).sizes("_receipts"))
 
 
 def kill_one(name, parent):

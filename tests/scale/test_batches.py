@@ -14,7 +14,7 @@ import pytest
 from discotag import load
 from discotag.errors import InputError
 from discotag.scale import TagBatches, batches
-from discotag.scale.schema import mentions_type
+from discotag.scale.columns import mentions_type
 from discotag.words import Splitter
 
 TEXTS = ["I had pain in my arms and shoulders.", None, "", "my knees"]

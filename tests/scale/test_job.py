@@ -28,10 +28,10 @@ from discotag.errors import DiscotagError, InputError
 from discotag.scale import job as job_module
 from discotag.scale import read_manifest, run_job
 from discotag.scale.parts import read_receipts
-from discotag.scale.plan import Range
 from discotag.scale.sources import find_sources
-from discotag.scale.storage import LocalFolder
-from discotag.scale.worker import Work, Worker
+from discotag.scale.storage import Folder
+from discotag.scale.work import Range, Work
+from discotag.scale.worker import Worker
 from discotag.words import Splitter
 from locks import held
 
@@ -39,7 +39,7 @@ from locks import held
 @pytest.fixture(autouse=True)
 def _in_this_process(monkeypatch):
     """Run blocks in the process of the test, which is quicker; engines have tests of their own."""
-    monkeypatch.setattr(job_module, "_engine", lambda name, address: InlineEngine())
+    monkeypatch.setattr(job_module, "ProcessEngine", InlineEngine)
 
 
 def job(given, out, model, **options):
@@ -178,6 +178,49 @@ def test_folders_patterns_and_compressed_files(model, tmp_path):
     ]
 
 
+def test_which_files_are_read(tmp_path, monkeypatch):
+    names = ("a.jsonl", "deep/b.jsonl", ".git/c.jsonl", "_old/d.jsonl", "deep/_e.jsonl", "f.txt")
+    for name in names:
+        write_lines(tmp_path / "in" / name, made_up(1))
+    (tmp_path / "in" / "link.jsonl").symlink_to(tmp_path / "in" / "f.txt")
+    (tmp_path / "in" / "broken.jsonl").symlink_to(tmp_path / "nothing")
+    monkeypatch.chdir(tmp_path)
+    for argument, wanted in (
+        ("in", ["in/a.jsonl", "in/deep/b.jsonl", "in/link.jsonl"]),
+        ("./in/deep/", ["in/deep/b.jsonl"]),
+        ("in/*.jsonl", ["in/a.jsonl", "in/link.jsonl"]),
+        ("in/**/*.jsonl", ["in/_old/d.jsonl", "in/a.jsonl", "in/deep/b.jsonl", "in/link.jsonl"]),
+        (f"{tmp_path}/in/d*/*", [f"{tmp_path}/in/deep/b.jsonl"]),
+        (f"file://{tmp_path}/in/a.jsonl", [f"{tmp_path}/in/a.jsonl"]),
+        ("in/_old/d.jsonl", ["in/_old/d.jsonl"]),
+    ):
+        assert [each.shown for each in find_sources([argument])] == wanted
+    found = find_sources(["in"])
+    assert [each.name for each in found] == ["a", "deep/b", "link"]
+    assert [each.address for each in found] == [f"{tmp_path}/{each.shown}" for each in found]
+    assert [each.size for each in found] == [
+        len((tmp_path / each.shown).read_bytes()) for each in found
+    ]
+
+
+def test_rows_are_written_some_at_a_time(model, tmp_path, monkeypatch):
+    """What was read ahead is written later, and what is left out is not written."""
+    monkeypatch.setattr("discotag.scale.parts.WRITTEN_ROWS", 7)
+    monkeypatch.setattr("discotag.scale.reading.READ_ROWS", 10)
+    monkeypatch.setattr("discotag.scale.reading.MAX_CELL", 500)
+    posts = [{"n": n, "text": post["text"]} for n, post in enumerate(made_up(100))]
+    for n in (0, 13, 57, 99):
+        posts[n]["text"] = "a" * 501
+    given = write_table(tmp_path / "posts.parquet", posts, rows=30)
+    options = {"text_column": "text", "skip_bad": True, "block_bytes": 1 << 20}
+    manifest = job(given, tmp_path / "out", model, **options)
+    assert (manifest.documents, manifest.flaws, len(manifest.parts)) == (96, 4, 1)
+    rows = pq.read_table(tmp_path / "out").to_pylist()
+    assert [row["n"] for row in rows] == [n for n in range(100) if n not in (0, 13, 57, 99)]
+    for row, document in zip(rows, load(model).predict([row["text"] for row in rows]), strict=True):
+        assert [m["text"] for m in row["mentions"]] == [m.text for m in document.mentions]
+
+
 def test_an_empty_input(model, tmp_path):
     (tmp_path / "empty.jsonl").touch()
     manifest = job(tmp_path / "empty.jsonl", tmp_path / "out", model)
@@ -216,7 +259,7 @@ def test_a_part_without_a_receipt_is_not_done(model, posts, done, tmp_path):
     (out / "part-000003.jsonl").write_text("cut off")
     (out / "part-000004.jsonl").unlink()
     count = len(parts_of(done))
-    found = read_receipts(LocalFolder(str(out)), job_id(out), "jsonl", count)
+    found = read_receipts(Folder(str(out)), job_id(out), "jsonl", count)
     assert set(range(count)) - set(found) == {1, 2, 3, 4}
     job(posts, out, model, resume=True)
     assert parts_of(out) == parts_of(done)
@@ -511,11 +554,12 @@ def test_a_file_that_changes_while_the_job_runs(model, tmp_path, form, monkeypat
         return write_table(tmp_path / "a.parquet", made_up(number))
 
     class ChangingEngine(InlineEngine):
-        def open(self, *_):
+        def run(self, *arguments):
             write(9)
+            return super().run(*arguments)
 
     given = write(3)
-    monkeypatch.setattr(job_module, "_engine", lambda name, address: ChangingEngine())
+    monkeypatch.setattr(job_module, "ProcessEngine", ChangingEngine)
     assert f"a.{form}: the file has changed since" in refused(given, tmp_path / "out", model)
     assert not (tmp_path / "out" / "_manifest.json").exists()
 
@@ -524,12 +568,12 @@ def stopped(given, out, model, **options):
     """Begin a job, and stop it after its first part."""
 
     class StoppingEngine(InlineEngine):
-        def run(self, work, tasks, workers):
-            yield next(iter(super().run(work, tasks, workers)))
+        def run(self, *arguments):
+            yield next(iter(super().run(*arguments)))
             raise DiscotagError("stopped")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(job_module, "_engine", lambda name, address: StoppingEngine())
+        patch.setattr(job_module, "ProcessEngine", StoppingEngine)
         with pytest.raises(DiscotagError, match="stopped"):
             job(given, out, model, **options)
 
@@ -591,10 +635,10 @@ def test_errors_of_the_model_are_not_those_of_storage(model, posts, tmp_path, mo
     class StrangeError(Exception):
         __module__ = "runtime"
 
-    def fail(self, tagger, reading):
+    def fail(self, reading):
         raise StrangeError("out of memory")
 
-    monkeypatch.setattr(Worker, "_tagged", fail)
+    monkeypatch.setattr(Worker, "_found", fail)
     monkeypatch.setattr("discotag.scale.worker.PAUSE", 0)
     message = refused(posts, tmp_path / "out", model)
     assert "posts.jsonl, bytes 0 to" in message
@@ -603,8 +647,8 @@ def test_errors_of_the_model_are_not_those_of_storage(model, posts, tmp_path, mo
 
 def test_another_model_on_a_worker(model, posts, tmp_path):
     work = Work(
-        str(tmp_path), "jsonl", tuple(find_sources([str(posts)])), None, model, "other", "onnx",
-        "cpu", Splitter(),
+        str(tmp_path), "jsonl", tuple(find_sources([str(posts)])), None, 9, ((Range(0, 0, 10),),),
+        model, "other", "onnx", "cpu", Splitter(),
     )  # fmt: skip
     with pytest.raises(DiscotagError, match="this is another model than where the job was started"):
-        Worker(work).tag(0, (Range(0, 0, 10),))
+        Worker(work).tag(0)

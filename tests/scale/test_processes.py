@@ -70,7 +70,7 @@ def test_a_worker_that_is_killed_is_replaced(model, posts, done, tmp_path):
     with started(posts, out, model=model, block_bytes=BLOCK, workers=2) as other:
         for number in (2, 6):
             wait_for(lambda number=number: receipts_in(out) >= number, job=other)
-            assert kill_one("discotag.scale.child", other.pid) is not None
+            assert kill_one("discotag.scale.processes", other.pid) is not None
         assert other.wait(60) == 0, other.stderr.read()
     assert parts_of(out) == parts_of(done)
 

@@ -14,7 +14,7 @@ from discotag.scale import read_manifest, run_job
 from discotag.scale.ray_engine import BASE_MEMORY, _Actor, _Attempts, _memory
 from discotag.scale.sources import find_sources
 from discotag.scale.storage import file_system
-from discotag.scale.worker import Work
+from discotag.scale.work import Range, Work
 from discotag.words import Splitter
 from waiting import wait_for
 
@@ -152,14 +152,16 @@ def test_a_block_is_not_tried_without_end(monkeypatch, model, posts, tmp_path):
 
     ray = pytest.importorskip("ray")
     monkeypatch.setattr(ray, "get", lambda value: value)
-    source = find_sources([str(posts)])
-    work = Work(str(tmp_path), "jsonl", tuple(source), None, model, "", "onnx", "cpu", Splitter())
-    answer = _Actor(work, Attempts)({"block": [0], "ranges": ["[[0, 0, 9]]"]})
-    assert answer["receipt"] == [""]
-    assert "posts.jsonl, bytes 0 to 9: the worker was lost 4 times" in answer["error"][0]
+    work = Work(
+        str(tmp_path), "jsonl", tuple(find_sources([str(posts)])), None, 9, ((Range(0, 0, 9),),),
+        model, "", "onnx", "cpu", Splitter(),
+    )  # fmt: skip
+    answer = _Actor(work, Attempts)({"block": 0})
+    assert answer["receipt"] == ""
+    assert "posts.jsonl, bytes 0 to 9: the worker was lost 4 times" in answer["error"]
 
 
 def test_memory_of_workers(model):
     """Of the tiny model: what every worker needs, and its weights."""
-    work = Work("", "jsonl", (), None, model, "", "onnx", "cpu", Splitter())
+    work = Work("", "jsonl", (), None, 9, (), model, "", "onnx", "cpu", Splitter())
     assert BASE_MEMORY < _memory(work) < BASE_MEMORY + (2 << 20)

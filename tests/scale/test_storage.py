@@ -15,12 +15,10 @@ from discotag.errors import DiscotagError
 from discotag.scale import job as job_module
 from discotag.scale import run_job, storage, worker
 from discotag.scale.storage import (
-    LocalFolder,
+    Folder,
     StorageError,
     explained,
     explaining,
-    facts,
-    folder_at,
     public,
 )
 
@@ -29,9 +27,9 @@ from discotag.scale.storage import (
 def folder(request, tmp_path):
     """A folder on disk, and one in memory, which fsspec knows by an address."""
     if request.param == "local":
-        yield folder_at(str(tmp_path / "out"))
+        yield Folder(str(tmp_path / "out"))
         return
-    yield folder_at("memory://out")
+    yield Folder("memory://out")
     MemoryFileSystem.store.clear()
     MemoryFileSystem.pseudo_dirs[:] = [""]
 
@@ -40,8 +38,6 @@ def test_files_appear_when_they_are_complete(folder):
     assert folder.is_empty()
     assert folder.sizes() == folder.sizes("_receipts") == {}
     assert folder.size("a") is None
-    folder.create()
-    assert folder.is_empty()
     with folder.writing("a") as stream:
         stream.write(b"one")
         assert folder.size("a") is None
@@ -67,7 +63,6 @@ def _fail(stream):
 
 
 def test_a_file_that_fails_does_not_appear(folder):
-    folder.create()
     with pytest.raises(ZeroDivisionError), folder.writing("a") as stream:
         _fail(stream)
     assert folder.sizes() == {}
@@ -75,12 +70,12 @@ def test_a_file_that_fails_does_not_appear(folder):
 
 
 def test_leftovers_are_removed(tmp_path):
-    folder = LocalFolder(str(tmp_path))
+    folder = Folder(str(tmp_path))
     ours = (".part-000000.jsonl.0123abcd.tmp", "_receipts/.000000.json.0123abcd.tmp")
     for name in (*ours, ".mine", "a.tmp", ".mine.tmp"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-    folder.remove_leftovers()
+    folder.remove_leftovers("_receipts")
     left = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")}
     assert left == {".mine", "a.tmp", ".mine.tmp", "_receipts"}
 
@@ -126,14 +121,14 @@ def test_local_errors(tmp_path):
     denied = PermissionError(errno.EACCES, "Permission denied")
     assert str(explained(denied, "/posts")) == "/posts: permission denied"
     with pytest.raises(StorageError, match="no such file"):
-        facts(str(tmp_path / "none"))
+        Folder(str(tmp_path)).read("none")
 
 
 def test_protocols(monkeypatch):
     with pytest.raises(StorageError, match="nothing://here: Protocol not known"):
-        folder_at("nothing://here")
+        Folder("nothing://here")
     with pytest.raises(DiscotagError, match="the package for gdrive:// is not installed"):
-        folder_at("gdrive://here")
+        Folder("gdrive://here")
     assert public("s3://bucket/a") == "s3://bucket/a"
 
 
@@ -173,7 +168,7 @@ def flaky(monkeypatch):
     """Storage that fails as often as `times` says."""
     fsspec.register_implementation("flaky", FlakyFileSystem, clobber=True)
     monkeypatch.setattr(worker, "PAUSE", 0.0)
-    monkeypatch.setattr(job_module, "_engine", lambda name, address: InlineEngine())
+    monkeypatch.setattr(job_module, "ProcessEngine", InlineEngine)
     yield FlakyFileSystem
     FlakyFileSystem.store.clear()
     FlakyFileSystem.pseudo_dirs[:] = [""]
@@ -234,7 +229,7 @@ def test_credentials_that_are_missing(flaky, model, tmp_path):
 
 @pytest.mark.parametrize("name", ["part-000002", "000002.json.", "_manifest"])
 def test_a_full_disk(monkeypatch, model, posts, done, tmp_path, name):
-    monkeypatch.setattr(job_module, "_engine", lambda name, address: InlineEngine())
+    monkeypatch.setattr(job_module, "ProcessEngine", InlineEngine)
     synced, full = os.fsync, [True]
 
     def fsync(number):

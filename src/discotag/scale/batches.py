@@ -12,7 +12,7 @@ import numpy as np
 from discotag.corpora.tables.parquet import import_arrow
 from discotag.errors import InputError
 from discotag.prediction.wanted import Wanted
-from discotag.scale.schema import MENTIONS, SPARK_MENTIONS, mention_values, mentions_type
+from discotag.scale.columns import MENTIONS, SPARK_MENTIONS, mention_values, mentions_type
 from discotag.words import Splitter
 
 if TYPE_CHECKING:
@@ -80,22 +80,16 @@ class TagBatches:
             InputError: The batch is something else, has no column of texts, or has a column with
                 the name of that of mentions.
         """
-        if isinstance(batch, dict):
-            names: Sequence[Any] = list(batch)
-        elif hasattr(batch, "append_column"):
-            names = batch.column_names
-        elif hasattr(batch, "assign"):
-            names = list(batch.columns)
-        else:
+        is_table = hasattr(batch, "append_column")
+        if not is_table and not isinstance(batch, dict) and not hasattr(batch, "assign"):
             raise InputError(
                 f"a batch is a table of pyarrow, a data frame of pandas or a dictionary of "
                 f"columns; got {type(batch).__name__}"
             )
-        self._check(names)
-        if hasattr(batch, "append_column"):
-            texts = batch.column(self.text_column).to_pylist()
-            return batch.append_column(self.mentions_column, self._column(texts))
+        self._check(batch.column_names if is_table else list(batch))
         texts = batch[self.text_column]
+        if is_table:
+            return batch.append_column(self.mentions_column, self._column(texts.to_pylist()))
         if isinstance(batch, dict):
             return {**batch, self.mentions_column: self._column(texts)}
         return batch.assign(**{self.mentions_column: self._found(texts)})

@@ -3,106 +3,66 @@
 Besides the parts, the folder has
 
 - `_job.json`: the record of the job: its settings, input and plan; written first;
-- `_receipts/`: what each part has in it; a part without a receipt is not complete;
-- `_errors/`: what was left out of each part, and `_errors.jsonl`: all of that;
+- `_receipts/`: what each part has in it, and what was left out of it; a part without a receipt is
+  not complete;
+- `_errors.jsonl`: all that was left out;
 - `_manifest.json`: all parts with their digests; written last. Without it the job is not complete.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import secrets
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal
 
-from discotag import __version__
 from discotag.corpora.jobs import JobError, changed, locked
 from discotag.corpora.tables.parquet import import_arrow
 from discotag.corpora.tables.table import TableOptions
 from discotag.errors import DiscotagError, InputError
-from discotag.model.files import BUNDLED_NAME
+from discotag.model.config import ModelConfig
+from discotag.model.files import BUNDLED_NAME, digest, find_model, read_config
+from discotag.model.guarantee import usable
+from discotag.prediction.loading import choose_runtime
 from discotag.prediction.wanted import Wanted
+from discotag.scale.columns import Columns, examine
 from discotag.scale.parts import (
-    ERRORS,
-    FORMATS,
+    PART,
+    RECEIPT,
     RECEIPTS,
-    Format,
+    Part,
     Receipt,
-    errors_name,
-    part_name,
     read_receipts,
+    receipt_name,
 )
-from discotag.scale.plan import UNPACKED, Block, Extent, choose_size, make_plan
-from discotag.scale.progress import watched
-from discotag.scale.schema import Columns, examine
+from discotag.scale.processes import ProcessEngine
+from discotag.scale.ray_engine import RayEngine
 from discotag.scale.sources import Kind, Source, check_apart, find_sources
-from discotag.scale.storage import Folder, LocalFolder, absolute, folder_at, public
-from discotag.scale.worker import Work
+from discotag.scale.storage import Folder, explaining, public
+from discotag.scale.work import (
+    FORMATS,
+    UNPACKED,
+    Extent,
+    Format,
+    Work,
+    choose_size,
+    make_blocks,
+)
 from discotag.words import Splitter
 
 RECORD: Final = "_job.json"
 MANIFEST: Final = "_manifest.json"
 ALL_ERRORS: Final = "_errors.jsonl"
 
-PART: Final = re.compile(r"part-\d{6,}\.(jsonl|parquet)")
-"""Matches the names of parts."""
-
-INNER: Final = re.compile(r"(errors-)?\d{6,}\.jsonl?")
-"""Matches the names of receipts and of files of errors."""
-
 EngineName = Literal["processes", "ray"]
 ENGINES: Final[tuple[EngineName, ...]] = ("processes", "ray")
 
 Tell = Callable[[str], None]
 """Called with lines that say what a job found out or does."""
-
-
-class Engine(Protocol):
-    """Runs the blocks of a job."""
-
-    def open(self, work: Work, workers: int | None) -> None:
-        """Prepare the engine to run; `has_gpus` may be called without this.
-
-        Raises:
-            DiscotagError: It cannot run.
-        """
-
-    def has_gpus(self) -> bool:
-        """Return whether there are GPUs for workers."""
-
-    def run(
-        self, work: Work, tasks: Sequence[tuple[int, Block]], workers: int | None
-    ) -> Iterator[Receipt]:
-        """Tag blocks, and yield their receipts as they are done."""
-
-    def close(self) -> None:
-        """Release the resources of the engine."""
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A part of an output.
-
-    Attributes:
-        name: The name of its file.
-        documents: The number of documents in it.
-        sentences: The number of their sentences.
-        mentions: The number of mentions found in them.
-        bytes: The size of the file.
-        sha256: The digest of its content.
-    """
-
-    name: str
-    documents: int
-    sentences: int
-    mentions: int
-    bytes: int
-    sha256: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,30 +172,46 @@ def run_job(
         raise InputError(f"workers must be at least 1, got {workers}")
     if address is not None and engine != "ray":
         raise InputError("an address is for the engine ray")
+    if format not in (None, *FORMATS):
+        raise InputError(f"the format of parts is {' or '.join(FORMATS)}; got {format!r}")
+    if device not in (None, "cpu", "cuda"):  # which GPU a worker uses is chosen for it
+        raise InputError(f"with an engine, the device is cpu or cuda; got {device!r}")
     if resume and force:
         raise InputError("resume continues a job and force replaces it; choose one")
     given = [inputs] if isinstance(inputs, str | Path) else list(inputs)
-    arguments, target = [str(each) for each in given], absolute(str(out))
-    check_apart(arguments, target)
-    folder = folder_at(target, str(out))
-    with _only_writer(folder), closing(_engine(engine, address)) as runner:
+    arguments, folder = [str(each) for each in given], Folder(str(out))
+    check_apart(arguments, folder.address)
+    runner = RayEngine(address) if engine == "ray" else ProcessEngine()
+    with _only_writer(folder), closing(runner):
         before = _before(folder, resume=resume, force=force)
-        job = _Job.prepare(
-            find_sources(arguments, kind),
-            folder,
-            runner,
-            TableOptions(text_column, id_column),
-            tell,
-            format=format,
-            model=None if model is None else str(model),
+        sources = find_sources(arguments, kind)
+        form = format or sources[0].kind
+        if form == "parquet":
+            import_arrow("writing")  # raises if it is not installed
+        place = find_model(None if model is None else str(model))
+        runtime = choose_runtime(place, runtime, device).runtime
+        if device is None:
+            device = "cuda" if runtime == "torch" and runner.has_gpus() else "cpu"
+        config = read_config(place)[1]
+        columns, extents = _examined(sources, TableOptions(text_column, id_column), tell)
+        size = block_bytes or choose_size(extents)
+        work = Work(
+            out=folder.address,
+            format=form,
+            sources=tuple(sources),
+            columns=columns,
+            size=size,
+            blocks=tuple(make_blocks(extents, size)),
+            model=_everywhere(model),
+            digest=digest(place),
             runtime=runtime,
             device=device,
-            wanted=Wanted.made(wanted, options),
-            splitter=splitter,
+            splitter=splitter or config.splitter(),
+            wanted=_settled(Wanted.made(wanted, options), config, runtime),
             skip_bad=skip_bad,
-            block_bytes=block_bytes,
+            job=secrets.token_hex(8) if before is None else before["id"],
         )
-        return job.run(before, runner, workers, progress, tell, force=force)
+        return _run(folder, work, before, runner, workers, tell, progress=progress, force=force)
 
 
 def read_manifest(out: str | Path) -> Manifest:
@@ -244,33 +220,25 @@ def read_manifest(out: str | Path) -> Manifest:
     Raises:
         JobError: There is none, so the job is not complete.
     """
-    folder = folder_at(absolute(str(out)))
+    folder = Folder(str(out))
     if folder.size(MANIFEST) is None:
         raise JobError(f"{folder.shown}: has no {MANIFEST}: the job is not complete")
     data = json.loads(folder.read(MANIFEST))
     return Manifest(**{**data, "parts": tuple(Part(**each) for each in data["parts"])})
 
 
-def _engine(name: EngineName, address: str | None) -> Engine:
-    if name == "ray":
-        from discotag.scale.ray_engine import RayEngine
-
-        return RayEngine(address)
-    from discotag.scale.processes import ProcessEngine
-
-    return ProcessEngine()
-
-
 @contextmanager
 def _only_writer(folder: Folder) -> Iterator[None]:
     """Keep other jobs from writing to a local folder; object stores have no locks."""
-    if not isinstance(folder, LocalFolder):
+    if not folder.is_local:
         yield
         return
-    if folder.path.is_file():
+    path = Path(folder.path)
+    if path.is_file():
         raise InputError(f"{folder.shown}: is a file; a job writes a folder")
-    folder.create_parent()
-    with locked(folder.path):
+    with explaining(folder.address):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    with locked(path):
         yield
 
 
@@ -282,28 +250,27 @@ def _before(folder: Folder, *, resume: bool, force: bool) -> dict[str, Any] | No
     """
     where = folder.shown
     complete = folder.size(MANIFEST) is not None
-    if complete or folder.size(RECORD) is not None:
-        if force:
-            _check_ours(folder, MANIFEST if complete else RECORD)
-            return None
-        if not resume:
-            state = "is complete" if complete else "was begun and is not complete"
-            advice = "" if complete else "--resume to continue it, "
-            raise JobError(
-                f"{where}: the job there {state}; use {advice}--force to replace it, or another "
-                "folder"
-            )
-        try:
-            record: dict[str, Any] = json.loads(folder.read(RECORD))
-            _ = record["id"], record["settings"], record["input"], record["blocks"]
-        except (ValueError, TypeError, KeyError):
-            raise JobError(
-                f"{where}: cannot be resumed: {RECORD} is damaged; use --force to start again"
-            ) from None
-        return record
-    if not folder.is_empty():
-        raise _foreign(folder)
-    return None
+    if not complete and folder.size(RECORD) is None:
+        if not folder.is_empty():
+            raise _foreign(folder)
+        return None
+    if force:
+        _check_ours(folder, MANIFEST if complete else RECORD)
+        return None
+    if not resume:
+        state = "is complete" if complete else "was begun and is not complete"
+        advice = "" if complete else "--resume to continue it, "
+        raise JobError(
+            f"{where}: the job there {state}; use {advice}--force to replace it, or another folder"
+        )
+    try:
+        record: dict[str, Any] = json.loads(folder.read(RECORD))
+        _ = record["id"], record["settings"], record["input"], record["blocks"]
+    except (ValueError, TypeError, KeyError):
+        raise JobError(
+            f"{where}: cannot be resumed: {RECORD} is damaged; use --force to start again"
+        ) from None
+    return record
 
 
 def _check_ours(folder: Folder, name: str) -> None:
@@ -321,270 +288,26 @@ def _foreign(folder: Folder) -> JobError:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Job:
-    """A job that is ready to run.
-
-    Attributes:
-        folder: Where it writes.
-        work: What workers need to know.
-        blocks: The plan.
-        settings: What a job that is resumed must have in common with this one.
-    """
-
-    folder: Folder
-    work: Work
-    blocks: list[Block]
-    settings: dict[str, Any]
-
-    @classmethod
-    def prepare(
-        cls,
-        sources: list[Source],
-        folder: Folder,
-        engine: Engine,
-        options: TableOptions,
-        tell: Tell,
-        *,
-        format: Format | None,
-        model: str | None,
-        runtime: str | None,
-        device: str | None,
-        wanted: Wanted,
-        splitter: Splitter | None,
-        skip_bad: bool,
-        block_bytes: int | None,
-    ) -> _Job:
-        """Check settings, examine the input and make the plan."""
-        from discotag.model.files import digest, find_model, read_config
-        from discotag.model.guarantee import usable
-        from discotag.prediction.loading import choose_runtime
-
-        form = _checked_format(format, sources[0].kind)
-        place = find_model(model)
-        chosen = choose_runtime(place, runtime, device).runtime
-        config = read_config(place)[1]
-        splitter = splitter or config.splitter()
-        wanted.check_labels(config.scheme.labels)
-        if wanted.candidates is None:
-            wanted = replace(wanted, candidates=config.guarantee is not None)
-        if wanted.candidates is True:
-            usable(config.guarantee, chosen, wanted.bias)
-        work = Work(
-            out=folder.address,
-            format=form,
-            sources=tuple(sources),
-            columns=None,
-            model=_everywhere(model),
-            digest=digest(place),
-            runtime=chosen,
-            device=_checked_device(device, chosen, engine),
-            splitter=splitter,
-            wanted=wanted,
-            skip_bad=skip_bad,
-        )
-        columns, extents = _examined(sources, options, tell)
-        size = block_bytes or choose_size(extents)
-        text = None if columns is None else columns.names[columns.text]
-        name = None if columns is None or columns.id is None else columns.names[columns.id]
-        settings = {
-            "discotag": __version__,
-            "model": work.digest,
-            "runtime": work.runtime,
-            "device": work.device,
-            "--format": form,
-            **wanted.record(),
-            "--sentences": splitter.sentences,
-            "--words": splitter.words,
-            "language": splitter.language,
-            "--text-column": text,
-            "--id-column": name,
-            "bytes of a block": size,
-        }
-        plan = make_plan(extents, size)
-        return cls(folder, replace(work, columns=columns), plan, settings)
-
-    def run(
-        self,
-        before: dict[str, Any] | None,
-        engine: Engine,
-        workers: int | None,
-        progress: bool,
-        tell: Tell,
-        *,
-        force: bool,
-    ) -> Manifest:
-        """Do what is not done yet, and write the manifest."""
-        folder, total = self.folder, len(self.blocks)
-        number = secrets.token_hex(8) if before is None else before["id"]
-        work = replace(self.work, job=number)
-        record = {
-            "id": number,
-            "settings": self.settings,
-            "input": [[public(each.address), each.name, *each.facts] for each in work.sources],
-            "blocks": self.blocks,
-        }
-        done: dict[int, Receipt] = {}
-        if before is not None:
-            self._check_same(before, record)
-            if folder.size(MANIFEST) is not None:
-                tell(f"{folder.shown}: the job is already complete")
-                return read_manifest(folder.address)
-            done = read_receipts(folder, number, work.format, total)
-            tell(f"{folder.shown}: {len(done):,} of {total:,} parts are already done")
-        if len(done) < total:
-            engine.open(work, workers)
-        if force:
-            _clear(folder)
-        folder.create()
-        folder.remove_leftovers()
-        if before is None:
-            folder.write(RECORD, f"{json.dumps(record)}\n".encode())
-        tasks = [(n, block) for n, block in enumerate(self.blocks) if n not in done]
-        try:
-            with closing(_receipts(engine, work, tasks, workers)) as receipts:
-                shown = watched(receipts, total, len(done)) if progress else receipts
-                for receipt in shown:
-                    done[receipt.block] = receipt
-                    for warning in receipt.warnings:
-                        tell(f"warning: {part_name(receipt.block, work.format)}: {warning}")
-            return self._finish([done[block] for block in range(total)])
-        except DiscotagError as error:
-            state = f"{len(done):,} of {total:,} parts are complete; --resume continues"
-            error.args = (f"{error} ({state})",)
-            raise
-        finally:
-            with suppress(DiscotagError):  # the storage may be unreachable
-                folder.remove_leftovers()
-
-    def _check_same(self, before: Mapping[str, Any], record: Mapping[str, Any]) -> None:
-        where = self.folder.shown
-        changes = changed(before["settings"], record["settings"])
-        if changes:
-            raise JobError(
-                f"{where}: was begun with other settings ({'; '.join(changes)}); resume with the "
-                "same settings, or write to another folder"
-            )
-        old = {name: facts for name, *facts in before["input"]}
-        new = {name: list(facts) for name, *facts in record["input"]}
-        if [*old] != [*new] and {*old} == {*new}:
-            raise JobError(
-                f"{where}: was begun with its input in another order; give the files and folders "
-                "in the same order"
-            )
-        for name in {**old, **new}:
-            if old.get(name) != new.get(name):
-                what = "has changed" if name in old else "is new"
-                what = what if name in new else "is missing"
-                raise JobError(
-                    f"{where}: was begun with another input: {name} {what}; resume with the same "
-                    "input, or write to another folder"
-                )
-        if json.loads(json.dumps(record["blocks"])) != before["blocks"]:
-            raise JobError(f"{where}: cannot be resumed: its plan differs; use --force")
-
-    def _finish(self, receipts: Sequence[Receipt]) -> Manifest:
-        """Write the file of errors and the manifest."""
-        form = self.work.format
-        sizes = self.folder.sizes()
-        parts = []
-        for receipt in receipts:
-            name = part_name(receipt.block, form)
-            if sizes.get(name) != receipt.bytes:
-                where = public(self.folder.join(name))
-                raise DiscotagError(f"{where}: the part was removed or changed")
-            parts.append(
-                Part(
-                    name,
-                    receipt.documents,
-                    receipt.sentences,
-                    receipt.mentions,
-                    receipt.bytes,
-                    receipt.sha256,
-                )
-            )
-        flaws = sum(receipt.flaws for receipt in receipts)
-        if flaws:
-            self._merge_errors(receipts)
-        manifest = Manifest(
-            format=form,
-            documents=sum(part.documents for part in parts),
-            sentences=sum(part.sentences for part in parts),
-            mentions=sum(part.mentions for part in parts),
-            flaws=flaws,
-            errors=ALL_ERRORS if flaws else None,
-            parts=tuple(parts),
-            settings=self.settings,
-            left_out=sum(receipt.left_out for receipt in receipts),
-            highest_left_out=max((receipt.highest_left_out for receipt in receipts), default=0.0),
-            candidates=sum(receipt.candidates for receipt in receipts),
-        )
-        self.folder.write(MANIFEST, f"{json.dumps(asdict(manifest), indent=1)}\n".encode())
-        return manifest
-
-    def _merge_errors(self, receipts: Sequence[Receipt]) -> None:
-        """Write all errors to one file, with lines counted from the beginning of their files."""
-        passed: defaultdict[int, int] = defaultdict(int)  # lines of each file
-        with self.folder.writing(ALL_ERRORS) as stream:
-            for receipt, block in zip(receipts, self.blocks, strict=True):
-                if receipt.flaws:
-                    for line in self.folder.read(errors_name(receipt.block)).splitlines():
-                        entry = json.loads(line)
-                        source = entry.pop("source")
-                        entry["file"] = self.work.sources[source].shown
-                        if "line" in entry:
-                            entry["line"] += passed[source]
-                        text = json.dumps(entry, ensure_ascii=False)
-                        stream.write(f"{text}\n".encode())
-                for part, lines in zip(block, receipt.lines, strict=True):
-                    passed[part.file] += lines
-
-
-def _receipts(
-    engine: Engine, work: Work, tasks: Sequence[tuple[int, Block]], workers: int | None
-) -> Generator[Receipt, None, None]:
-    if tasks:
-        yield from engine.run(work, tasks, workers)
-
-
-def _clear(folder: Folder) -> None:
-    """Remove a job, in an order in which it is never taken for complete."""
-    folder.remove([MANIFEST])
-    for inner in (RECEIPTS, ERRORS):
-        own = [name for name in folder.sizes(inner) if INNER.fullmatch(name)]
-        folder.remove([f"{inner}/{name}" for name in own])
-    folder.remove([name for name in folder.sizes() if PART.fullmatch(name)])
-    folder.remove([ALL_ERRORS, RECORD])
-
-
-def _checked_format(form: Format | None, kind: Kind) -> Format:
-    if form is not None and form not in FORMATS:
-        raise InputError(f"the format of parts is {' or '.join(FORMATS)}; got {form!r}")
-    chosen = form or kind
-    if chosen == "parquet":
-        import_arrow("writing")  # raises if it is not installed
-    return chosen
-
-
-def _checked_device(device: str | None, runtime: str, engine: Engine) -> str:
-    """Return the device of workers.
+def _settled(wanted: Wanted, config: ModelConfig, runtime: str) -> Wanted:
+    """Return what is wanted, with what the user leaves to the model.
 
     Raises:
-        InputError: It is neither `cpu` nor `cuda`: which GPU a worker uses is chosen for it.
+        InputError: The model does not have what is wanted.
     """
-    if device not in (None, "cpu", "cuda"):
-        raise InputError(f"with an engine, the device is cpu or cuda; got {device!r}")
-    if device is None:
-        return "cuda" if runtime == "torch" and engine.has_gpus() else "cpu"
-    return device
+    wanted.check_labels(config.scheme.labels)
+    if wanted.candidates is None:
+        wanted = replace(wanted, candidates=config.guarantee is not None)
+    if wanted.candidates is True:
+        usable(config.guarantee, runtime, wanted.bias)
+    return wanted
 
 
-def _everywhere(model: str | None) -> str | None:
+def _everywhere(model: str | Path | None) -> str | None:
     """Return the name of a model for workers, which may run in another folder."""
-    if model is None or model == BUNDLED_NAME:
+    if model is None or str(model) == BUNDLED_NAME:
         return None
     folder = Path(model).expanduser()
-    return str(folder.absolute()) if folder.is_dir() else model
+    return str(folder.absolute() if folder.is_dir() else model)
 
 
 def _examined(
@@ -592,12 +315,166 @@ def _examined(
 ) -> tuple[Columns | None, list[Extent]]:
     """Return the columns of Parquet files, None for JSON lines, and how much is in each file."""
     if sources[0].kind == "parquet":
-        columns, extents, notes = examine(sources, options)
+        columns, rows, weight, notes = examine(sources, options)
         for note in notes:
             tell(note)
-        return columns, extents
+        return columns, [Extent(each, weight, True) for each in rows]
     if options:
         raise InputError("--text-column and --id-column are for Parquet; JSON lines have 'text'")
     return None, [
-        Extent(each.facts.size, UNPACKED if each.packed else 1, not each.packed) for each in sources
+        Extent(each.size, UNPACKED if each.packed else 1, not each.packed) for each in sources
     ]
+
+
+def _run(
+    folder: Folder,
+    work: Work,
+    before: dict[str, Any] | None,
+    engine: ProcessEngine | RayEngine,
+    workers: int | None,
+    tell: Tell,
+    *,
+    progress: bool,
+    force: bool,
+) -> Manifest:
+    """Do what is not done yet, and write the manifest."""
+    total = len(work.blocks)
+    record = {
+        "id": work.job,
+        "settings": work.settings(),
+        "input": [[public(s.address), s.name, s.size, s.version] for s in work.sources],
+        "blocks": work.blocks,
+    }
+    done: dict[int, Receipt] = {}
+    if before is not None:
+        _check_same(folder, before, json.loads(json.dumps(record)))
+        if folder.size(MANIFEST) is not None:
+            tell(f"{folder.shown}: the job is already complete")
+            return read_manifest(folder.address)
+        done = read_receipts(folder, work.job, work.format, total)
+        tell(f"{folder.shown}: {len(done):,} of {total:,} parts are already done")
+    left = [block for block in range(total) if block not in done]
+    receipts = engine.run(work, left, workers) if left else _nothing()
+    if force:
+        _clear(folder)
+    folder.remove_leftovers(RECEIPTS)
+    if before is None:
+        folder.write(RECORD, f"{json.dumps(record)}\n".encode())
+    try:
+        with closing(receipts):
+            for receipt in _watched(receipts, total, len(done)) if progress else receipts:
+                done[receipt.block] = receipt
+                for warning in receipt.warnings:
+                    tell(f"warning: {receipt.part.name}: {warning}")
+        return _finish(folder, work, [done[block] for block in range(total)])
+    except DiscotagError as error:
+        state = f"{len(done):,} of {total:,} parts are complete; --resume continues"
+        error.args = (f"{error} ({state})",)
+        raise
+    finally:
+        with suppress(DiscotagError):  # the storage may be unreachable
+            folder.remove_leftovers(RECEIPTS)
+
+
+def _check_same(folder: Folder, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """Raise `JobError` unless the records of two jobs are those of the same one."""
+    where = folder.shown
+    changes = changed(before["settings"], now["settings"])
+    if changes:
+        raise JobError(
+            f"{where}: was begun with other settings ({'; '.join(changes)}); resume with the "
+            "same settings, or write to another folder"
+        )
+    old = {name: facts for name, *facts in before["input"]}
+    new = {name: facts for name, *facts in now["input"]}
+    if [*old] != [*new] and {*old} == {*new}:
+        raise JobError(
+            f"{where}: was begun with its input in another order; give the files and folders "
+            "in the same order"
+        )
+    for name in {**old, **new}:
+        if old.get(name) != new.get(name):
+            what = "has changed" if name in old else "is new"
+            what = what if name in new else "is missing"
+            raise JobError(
+                f"{where}: was begun with another input: {name} {what}; resume with the same "
+                "input, or write to another folder"
+            )
+    if before["blocks"] != now["blocks"]:
+        raise JobError(f"{where}: cannot be resumed: its plan differs; use --force")
+
+
+def _finish(folder: Folder, work: Work, receipts: Sequence[Receipt]) -> Manifest:
+    """Write the file of errors and the manifest."""
+    sizes = folder.sizes()
+    parts = [receipt.part for receipt in receipts]
+    for part in parts:
+        if sizes.get(part.name) != part.bytes:
+            where = public(folder.join(part.name))
+            raise DiscotagError(f"{where}: the part was removed or changed")
+    flaws = sum(receipt.flaws for receipt in receipts)
+    if flaws:
+        _merge_errors(folder, work, receipts)
+    manifest = Manifest(
+        format=work.format,
+        documents=sum(part.documents for part in parts),
+        sentences=sum(part.sentences for part in parts),
+        mentions=sum(part.mentions for part in parts),
+        flaws=flaws,
+        errors=ALL_ERRORS if flaws else None,
+        parts=tuple(parts),
+        settings=work.settings(),
+        left_out=sum(receipt.left_out for receipt in receipts),
+        highest_left_out=max((receipt.highest_left_out for receipt in receipts), default=0.0),
+        candidates=sum(receipt.candidates for receipt in receipts),
+    )
+    folder.write(MANIFEST, f"{json.dumps(asdict(manifest), indent=1)}\n".encode())
+    return manifest
+
+
+def _merge_errors(folder: Folder, work: Work, receipts: Sequence[Receipt]) -> None:
+    """Write all errors to one file, with lines counted from the beginning of their files."""
+    passed: Counter[int] = Counter()  # lines of each file
+    with folder.writing(ALL_ERRORS) as stream:
+        for receipt, block in zip(receipts, work.blocks, strict=True):
+            name = receipt_name(receipt.block)
+            errors = json.loads(folder.read(name))["errors"] if receipt.flaws else []
+            for entry in errors:
+                source = entry.pop("source")
+                entry["file"] = work.sources[source].shown
+                if "line" in entry:
+                    entry["line"] += passed[source]
+                stream.write(f"{json.dumps(entry, ensure_ascii=False)}\n".encode())
+            for part, lines in zip(block, receipt.lines, strict=True):
+                passed[part.file] += lines
+
+
+def _nothing() -> Generator[Receipt, None, None]:
+    yield from ()
+
+
+def _watched(receipts: Iterator[Receipt], total: int, done: int) -> Iterator[Receipt]:
+    """Yield receipts, and show a progress bar on standard error, if it is a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    counts = "{task.completed:,.0f}/{task.total:,.0f} parts", "{task.fields[documents]:,} documents"
+    columns = ("Tagging", BarColumn(), *counts, TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        task = bar.add_task("", total=total, completed=done, documents=0)
+        documents = 0
+        for receipt in receipts:
+            documents += receipt.part.documents
+            bar.update(task, advance=1, documents=documents)
+            yield receipt
+
+
+def _clear(folder: Folder) -> None:
+    """Remove a job, in an order in which it is never taken for complete."""
+    folder.remove([MANIFEST])
+    folder.remove(
+        f"{RECEIPTS}/{name}" for name in folder.sizes(RECEIPTS) if RECEIPT.fullmatch(name)
+    )
+    folder.remove(name for name in folder.sizes() if PART.fullmatch(name))
+    folder.remove([ALL_ERRORS, RECORD])

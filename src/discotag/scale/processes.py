@@ -2,7 +2,9 @@
 
 Processes and not threads, because much of the work on a sentence is done by Python. Each of them
 loads the model itself: a worker with the bundled model takes about 130 MB of memory, of which the
-weights are 26 MB.
+weights are 26 MB. A worker is given blocks by its standard input and writes a receipt or an error
+for each to its standard output, all of them pickled. It ends as soon as its input does, so that it
+never outlives the process that started it.
 """
 
 from __future__ import annotations
@@ -10,12 +12,13 @@ from __future__ import annotations
 import os
 import pickle
 import queue
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Final
@@ -23,25 +26,18 @@ from typing import IO, Any, Final
 import discotag
 from discotag.errors import DiscotagError
 from discotag.model.onnx_session import count_cores
-from discotag.scale.child import Failure
 from discotag.scale.parts import Receipt
-from discotag.scale.plan import Block
-from discotag.scale.worker import RETRIES, Work, describe
+from discotag.scale.work import Work
+from discotag.scale.worker import RETRIES, Worker
 
 PATIENCE: Final = 5.0
 """The seconds that a worker has to end by itself."""
 
-COMMAND: Final = "from discotag.scale.child import main; main()"
-
-Task = tuple[int, Block]
+COMMAND: Final = "from discotag.scale.processes import serve; serve()"
 
 
 class ProcessEngine:
     """Runs blocks by worker processes of this machine."""
-
-    def open(self, work: Work, workers: int | None) -> None:
-        """Raise `DiscotagError` if there is no such device; workers are started with each run."""
-        _places(work.device)
 
     def has_gpus(self) -> bool:
         """Return whether PyTorch finds a GPU."""
@@ -50,29 +46,24 @@ class ProcessEngine:
         return torch.cuda.is_available()
 
     def run(
-        self, work: Work, tasks: Sequence[Task], workers: int | None = None
-    ) -> Iterator[Receipt]:
-        """Tag blocks, and yield their receipts as they are done.
+        self, work: Work, blocks: Sequence[int], workers: int | None = None
+    ) -> Generator[Receipt, None, None]:
+        """Return the receipts of blocks as they are done.
 
         A worker that dies is replaced, and its block is tried again, up to `RETRIES` times.
 
         Args:
             work: What to do.
-            tasks: The blocks, with their numbers.
+            blocks: The numbers of the blocks.
             workers: The number of processes; by default, that of the cores or GPUs.
 
         Raises:
-            DiscotagError: A block cannot be tagged.
+            DiscotagError: There is no such device. While receipts are asked for: a block cannot be
+                tagged.
         """
         places = _places(work.device)
-        pool = _Pool(work, tasks)
-        try:
-            for slot in range(min(workers or len(places), len(tasks))):
-                pool.add(places[slot % len(places)])
-            for _ in tasks:
-                yield pool.next()
-        finally:
-            pool.stop()
+        count = min(workers or len(places), len(blocks))
+        return _run([_Process(work, places[n % len(places)]) for n in range(count)], blocks)
 
     def close(self) -> None:
         """Do nothing: workers end with each run."""
@@ -99,141 +90,96 @@ def _count_gpus() -> int:
     return torch.cuda.device_count()
 
 
-class _Pool:
-    """Worker processes, each served by a thread that gives it one block at a time.
+def _run(processes: Sequence[_Process], blocks: Sequence[int]) -> Generator[Receipt, None, None]:
+    idle: queue.SimpleQueue[_Process] = queue.SimpleQueue()
+    for process in processes:
+        idle.put(process)
 
-    Args:
-        work: What to do.
-        tasks: The blocks.
-    """
-
-    def __init__(self, work: Work, tasks: Sequence[Task]) -> None:
-        self._work = work
-        self._tasks = deque(tasks)
-        self._answers: queue.SimpleQueue[object] = queue.SimpleQueue()
-        self._lock = threading.Lock()
-        self._processes: set[_Process] = set()
-        self._threads: list[threading.Thread] = []
-        self._stopping = False
-
-    def add(self, environment: Mapping[str, str]) -> None:
-        """Start a worker."""
-        thread = threading.Thread(target=self._serve, args=(environment,), daemon=True)
-        thread.start()
-        self._threads.append(thread)  # afterwards: Ctrl-C may come in between
-
-    def next(self) -> Receipt:
-        """Return the next receipt.
-
-        Raises:
-            DiscotagError: A block cannot be tagged.
-        """
-        answer = self._answers.get()
-        if isinstance(answer, Failure):
-            raise DiscotagError(answer.message)
-        if isinstance(answer, BaseException):
-            raise answer
-        assert isinstance(answer, Receipt)
-        return answer
-
-    def stop(self) -> None:
-        """End all workers, also those that are at work."""
-        with self._lock:
-            self._stopping = True
-            processes = list(self._processes)
-        for process in processes:
-            process.end()
-        for thread in self._threads:
-            thread.join()
-
-    def _serve(self, environment: Mapping[str, str]) -> None:
-        process: _Process | None = None
+    def tag(block: int) -> Receipt:
+        process = idle.get()
         try:
-            while not self._stopping:
-                try:
-                    number, block = self._tasks.popleft()
-                except IndexError:
-                    break
-                for again in range(RETRIES + 1):
-                    process = process or self._start(environment)
-                    if process is None:
-                        return
-                    try:
-                        answer = process.ask((number, block))
-                        break
-                    except (EOFError, OSError, pickle.UnpicklingError):
-                        reason = process.last_words()
-                        self._forget(process)
-                        process = None
-                        if self._stopping:
-                            return
-                        answer = Failure(
-                            f"{describe(self._work, block)}: the worker ended {again + 1} times: "
-                            f"{reason}"
-                        )
-                self._answers.put(answer)
-        except BaseException as error:  # for the thread that waits for answers
-            self._answers.put(error)
+            return process.tag(block)
         finally:
-            if process is not None:
-                self._forget(process)
+            idle.put(process)
 
-    def _start(self, environment: Mapping[str, str]) -> _Process | None:
-        """Return a new worker, or None if all workers are being ended."""
-        with self._lock:
-            if self._stopping:
-                return None
-            process = _Process(environment, self._work)
-            self._processes.add(process)
-            return process
-
-    def _forget(self, process: _Process) -> None:
-        process.end()
-        with self._lock:
-            self._processes.discard(process)
+    with ThreadPoolExecutor(len(processes)) as threads:  # a thread waits for each process
+        try:
+            for receipt in as_completed([threads.submit(tag, block) for block in blocks]):
+                yield receipt.result()
+        finally:
+            threads.shutdown(wait=False, cancel_futures=True)
+            for process in processes:
+                process.end()
 
 
 class _Process:
-    """A worker process.
+    """A worker process, which is started when it is needed and again when it has died.
 
     Args:
-        environment: What its environment has besides that of this process.
         work: What to do.
+        environment: What its environment has besides that of this process.
     """
 
-    def __init__(self, environment: Mapping[str, str], work: Work) -> None:
-        package = str(Path(discotag.__file__).parents[1])
-        path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
-        self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed in `end`
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", COMMAND],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            env={**os.environ, "PYTHONPATH": path, **environment},
-            start_new_session=True,  # Ctrl-C in a terminal is not for workers
-        )
-        self._first: object | None = work
+    def __init__(self, work: Work, environment: Mapping[str, str]) -> None:
+        self._work = work
+        self._environment = environment
+        self._child: subprocess.Popen[bytes] | None = None
+        self._log: IO[bytes]
+        self._lock = threading.Lock()
+        self._ended = False
 
-    def ask(self, task: Task) -> Any:
-        """Return the answer to a task.
+    def tag(self, block: int) -> Receipt:
+        """Return the receipt of a block.
 
         Raises:
-            EOFError: The process has ended.
-            OSError: The same.
+            DiscotagError: The block cannot be tagged, or `end` was called meanwhile.
         """
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        if self._first is not None:
-            pickle.dump(self._first, self._process.stdin)
-            self._first = None
-        pickle.dump(task, self._process.stdin)
-        self._process.stdin.flush()
-        return pickle.load(self._process.stdout)
+        reason = ""
+        for _ in range(RETRIES + 1):
+            child = self._started()
+            try:
+                answer = _asked(child, block)
+            except (EOFError, OSError, pickle.UnpicklingError):
+                reason = self._last_words(child)
+                self._stop()
+                continue
+            if isinstance(answer, DiscotagError):
+                raise answer
+            assert isinstance(answer, Receipt)
+            return answer
+        raise DiscotagError(
+            f"{self._work.described(block)}: the worker ended {RETRIES + 1} times: {reason}"
+        )
 
-    def last_words(self) -> str:
+    def end(self) -> None:
+        """End the process, also if it is at work, and never start it again."""
+        with self._lock:
+            self._ended = True
+        self._stop()
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        with self._lock:
+            if self._ended:
+                raise DiscotagError("the worker was stopped")
+            if self._child is None:
+                self._log = tempfile.TemporaryFile()  # noqa: SIM115  # closed in `_stop`
+                package = str(Path(discotag.__file__).parents[1])
+                path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
+                self._child = subprocess.Popen(
+                    [sys.executable, "-P", "-c", COMMAND],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=self._log,
+                    env={**os.environ, "PYTHONPATH": path, **self._environment},
+                    start_new_session=True,  # Ctrl-C in a terminal is not for workers
+                )
+                with suppress(OSError):  # then it is found to have died
+                    _send(self._child, self._work)
+            return self._child
+
+    def _last_words(self, child: subprocess.Popen[bytes]) -> str:
         """Return why the process ended, as far as is known."""
-        status = self._process.wait()
+        status = child.wait()
         if status < 0:
             hint = ", perhaps for lack of memory" if status == -9 else ""
             return f"it was killed by signal {-status}{hint}"
@@ -242,17 +188,59 @@ class _Process:
         said = [line.strip() for line in lines if line.strip()]
         return said[-1][:300] if said else f"it ended with status {status}"
 
-    def end(self) -> None:
-        """End the process, if it has not ended yet."""
-        process = self._process
+    def _stop(self) -> None:
+        with self._lock:
+            child, self._child = self._child, None
+        if child is None:
+            return
+        assert child.stdin is not None
+        assert child.stdout is not None
         with suppress(OSError):
-            assert process.stdin is not None
-            process.stdin.close()  # the worker ends when its input does
+            child.stdin.close()  # the worker ends when its input does
         try:
-            process.wait(PATIENCE)
+            child.wait(PATIENCE)
         except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+            child.kill()
+            child.wait()
+        child.stdout.close()
         self._log.close()
-        assert process.stdout is not None
-        process.stdout.close()
+
+
+def _send(child: subprocess.Popen[bytes], something: object) -> None:
+    assert child.stdin is not None
+    pickle.dump(something, child.stdin)
+    child.stdin.flush()
+
+
+def _asked(child: subprocess.Popen[bytes], block: int) -> Any:
+    """Return the answer for a block; raises `EOFError` or `OSError` if the process has ended."""
+    assert child.stdout is not None
+    _send(child, block)
+    return pickle.load(child.stdout)
+
+
+def serve() -> None:
+    """Tag blocks, as a worker process, until standard input ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what libraries print must not get among the answers
+    orders = sys.stdin.buffer
+    worker = Worker(pickle.load(orders))
+    blocks: queue.SimpleQueue[int] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(orders, blocks), daemon=True).start()
+    while True:
+        try:
+            answer: object = worker.tag(blocks.get())
+        except DiscotagError as error:
+            answer = DiscotagError(str(error))  # those of other classes cannot all be pickled
+        pickle.dump(answer, answers)
+        answers.flush()
+
+
+def _listen(orders: IO[bytes], blocks: queue.SimpleQueue[int]) -> None:
+    """Pass blocks on, and end the process when there will be no more."""
+    while True:
+        try:
+            blocks.put(pickle.load(orders))
+        except (EOFError, OSError, pickle.UnpicklingError):
+            os._exit(0)

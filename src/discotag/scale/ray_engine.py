@@ -6,21 +6,18 @@ write the parts themselves. Ray is imported when a job runs on it.
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import socket
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Generator, Sequence
 from typing import Any, Final
 
 from discotag.errors import DiscotagError, one_line
 from discotag.model.onnx_session import count_cores
 from discotag.scale.parts import Receipt
-from discotag.scale.plan import Block, Range
-from discotag.scale.processes import Task
-from discotag.scale.worker import RETRIES, Work, Worker, describe
+from discotag.scale.work import Work
+from discotag.scale.worker import RETRIES, Worker
 
 BASE_MEMORY: Final = 300 << 20
 """The bytes that a worker needs besides the weights of its model."""
@@ -53,35 +50,28 @@ class RayEngine:
         self._address = address or os.environ.get("RAY_ADDRESS") or LOCAL
         self._connected = False
 
-    def open(self, work: Work, workers: int | None) -> None:
-        """Connect to the cluster.
-
-        Raises:
-            DiscotagError: There is no such cluster.
-        """
-        self._connect(workers)
-
     def has_gpus(self) -> bool:
         """Return whether the cluster has GPUs."""
         return bool(self._connect().cluster_resources().get("GPU"))
 
     def run(
-        self, work: Work, tasks: Sequence[Task], workers: int | None = None
-    ) -> Iterator[Receipt]:
-        """Tag blocks, and yield their receipts as they are done.
+        self, work: Work, blocks: Sequence[int], workers: int | None = None
+    ) -> Generator[Receipt, None, None]:
+        """Return the receipts of blocks as they are done.
 
         Ray replaces actors that are lost with their process or node, and their blocks are tried
         again, up to `RETRIES` times.
 
         Args:
             work: What to do.
-            tasks: The blocks, with their numbers.
+            blocks: The numbers of the blocks.
             workers: The number of actors; by default, as many as the cluster has room for.
 
         Raises:
-            DiscotagError: A block cannot be tagged, or there is no such cluster.
+            DiscotagError: There is no such cluster. While receipts are asked for: a block cannot be
+                tagged.
         """
-        return _run(self._connect(workers), work, tasks, workers)
+        return _run(self._connect(workers), work, blocks, workers)
 
     def close(self) -> None:
         """Disconnect, unless the program was connected before."""
@@ -161,54 +151,55 @@ class _Actor:
         self._worker = Worker(work)
         self._attempts = attempts
 
-    def __call__(self, batch: dict[str, Any]) -> dict[str, list[str]]:
+    def __call__(self, row: dict[str, Any]) -> dict[str, str]:
         """Tag one block, and return its receipt or why it cannot be tagged."""
-        (number,), (ranges,) = batch["block"], batch["ranges"]
-        block: Block = tuple(Range(*each) for each in json.loads(ranges))
         import ray
 
-        before = ray.get(self._attempts.begin.remote(int(number)))
+        block = int(row["block"])
+        before = ray.get(self._attempts.begin.remote(block))
         try:
             if before > RETRIES:
                 raise DiscotagError(
-                    f"{describe(self._work, block)}: the worker was lost {before} times, perhaps "
+                    f"{self._work.described(block)}: the worker was lost {before} times, perhaps "
                     "for lack of memory"
                 )
-            receipt = self._worker.tag(int(number), block)
+            return {"receipt": self._worker.tag(block).to_json(), "error": ""}
         except DiscotagError as error:
-            return {"receipt": [""], "error": [str(error)]}
-        return {"receipt": [json.dumps(receipt.to_dict())], "error": [""]}
+            return {"receipt": "", "error": str(error)}
 
 
-def _run(ray: Any, work: Work, tasks: Sequence[Task], workers: int | None) -> Iterator[Receipt]:
+def _run(
+    ray: Any, work: Work, blocks: Sequence[int], workers: int | None
+) -> Generator[Receipt, None, None]:
     for name in ("ray.data", "ray"):
         logging.getLogger(name).setLevel(logging.ERROR)
     try:
-        for row in _dataset(ray, work, tasks, workers).iter_rows():
+        for row in _dataset(ray, work, blocks, workers).iter_rows():
             if row["error"]:
                 raise DiscotagError(row["error"])
-            yield Receipt.from_dict(json.loads(row["receipt"]))
+            receipt = Receipt.from_json(row["receipt"])
+            assert receipt is not None
+            yield receipt
     except DiscotagError:
         raise
     except Exception as error:  # of Ray, or of its connection to a cluster that is lost
         raise DiscotagError(f"Ray could not continue: {one_line(error)}") from error
 
 
-def _dataset(ray: Any, work: Work, tasks: Sequence[Task], workers: int | None) -> Any:
+def _dataset(ray: Any, work: Work, blocks: Sequence[int], workers: int | None) -> Any:
     """Return the dataset whose rows are receipts."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    items = [{"block": number, "ranges": json.dumps(block)} for number, block in tasks]
+    items = [{"block": block} for block in blocks]
     on_gpu = work.device == "cuda"
     room = int(ray.cluster_resources().get("GPU" if on_gpu else "CPU", 1))
     # On the node of this process, because the job ends with it anyway.
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
     attempts = ray.remote(num_cpus=0, scheduling_strategy=here)(_Attempts).remote()
-    found = ray.data.from_items(items, override_num_blocks=len(items)).map_batches(
+    found = ray.data.from_items(items, override_num_blocks=len(items)).map(
         _Actor,
         fn_constructor_args=(work, attempts),
-        batch_size=1,
-        compute=ray.data.ActorPoolStrategy(size=min(workers or max(room, 1), len(tasks))),
+        compute=ray.data.ActorPoolStrategy(size=min(workers or max(room, 1), len(blocks))),
         num_cpus=1,
         num_gpus=1 if on_gpu else 0,
         memory=_memory(work),
@@ -222,6 +213,6 @@ def _memory(work: Work) -> int:
     """Return approximately how many bytes of memory a worker needs."""
     from discotag.model.files import FILES, find_model
 
-    folder: Path = find_model(work.model)
+    folder = find_model(work.model)
     size = sum((folder / name).stat().st_size for name in FILES if (folder / name).is_file())
     return BASE_MEMORY + WEIGHTS * size

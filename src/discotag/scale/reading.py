@@ -5,27 +5,26 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import count
-from typing import IO, Any, BinaryIO, Final, NamedTuple, cast
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any, Final, cast
 
 from discotag.corpora.formats.jsonl import from_dict
 from discotag.corpora.parsing.files import MAX_LINE
 from discotag.corpora.parsing.json_stream import line_value
 from discotag.corpora.parsing.problems import CorpusError, MalformedError, Problem
-from discotag.corpora.tables.cells import as_text
-from discotag.corpora.tables.columns import FILE, ROW
-from discotag.corpora.tables.columns import ID as ID_FIELD
-from discotag.corpora.tables.parquet import BUFFER, READ_ROWS, column_values, import_arrow
-from discotag.corpora.tables.table import MAX_CELL
+from discotag.corpora.tables.parquet import PARQUET, READ_ROWS, column_values, import_arrow
+from discotag.corpora.tables.reading import documents_of
+from discotag.corpora.tables.table import MAX_CELL, Row, TableOptions
 from discotag.errors import InputError
 from discotag.mentions import Document, SentenceError
-from discotag.scale.plan import Block, Range
-from discotag.scale.schema import Columns, reading
-from discotag.scale.sources import Source
-from discotag.scale.storage import StorageError, explaining, opened
-from discotag.words import Splitter, TextError
+from discotag.scale.columns import Columns, parquet_file
+from discotag.scale.sources import Source, changed, check_size
+from discotag.scale.storage import explaining, opened
+from discotag.scale.work import Range, Work
+from discotag.words import TextError
 
 CHUNK: Final = 1 << 20
 """The number of bytes that are read at a time."""
@@ -36,288 +35,204 @@ COUNTED: Final = 1 << 30
 MARK: Final = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True, slots=True)
-class Flaw:
-    """Something in the input that is left out.
-
-    Attributes:
-        source: The number of the file in the job.
-        file: The address of the file.
-        reason: What is wrong.
-        kept: Whether the document is kept, and only something in it is left out.
-        row: The row of a Parquet file, counted from 1.
-        byte: Where the line begins in a file of JSON lines; None in a compressed one.
-        line: The number of the line, counted from 1 from the beginning of the range.
-    """
-
-    source: int
-    file: str
-    reason: str
-    kept: bool = False
-    row: int | None = None
-    byte: int | None = None
-    line: int | None = None
-
-
-class Portion(NamedTuple):
-    """Documents that were read together.
-
-    Attributes:
-        documents: The documents.
-        rows: The rows that they come from, as a record batch of Arrow; None for JSON lines.
-    """
-
-    documents: list[Document]
-    rows: Any = None
-
-
-@dataclass(slots=True)
-class Reader:
-    """Reads the documents of blocks.
-
-    Attributes:
-        sources: The files of the job.
-        columns: The columns of Parquet files; None for JSON lines.
-        splitter: Splits texts into sentences and words.
-        carry: Whether documents of Parquet get the other columns as fields.
-        strict: Whether to raise if something in the input is bad, instead of leaving it out.
-    """
-
-    sources: Sequence[Source]
-    columns: Columns | None
-    splitter: Splitter
-    carry: bool
-    strict: bool
-
-    def read(self, block: Block) -> BlockReading:
-        """Return the documents of a block, which are read as they are asked for."""
-        return BlockReading(self, block)
-
-
 class BlockReading:
     """The documents of a block; what is left out is known when all of them have been read.
 
     Args:
-        reader: The reader.
-        block: The block.
+        work: What is read, and how.
+        block: The number of the block.
 
     Attributes:
-        flaws: What was left out so far.
+        flaws: What was left out so far, as entries of the file of errors: `source`, the number of
+            the file in the job; `file`, its address; `reason`; `kept`, whether the document is
+            kept and only something in it is left out; and where it is: `row`, counted from 1, or
+            `byte`, where the line begins unless the file is compressed, and `line`, counted from 1
+            from the beginning of the range.
         lines: The number of lines of each range of JSON lines so far.
-        schema: The Arrow schema of the rows of Parquet; None for JSON lines.
+        rows: Record batches of Arrow with the rows of the documents so far, for parts of Parquet
+            that are made of Parquet. Who writes them takes them out.
     """
 
-    def __init__(self, reader: Reader, block: Block) -> None:
-        self.flaws: list[Flaw] = []
-        self.schema: Any = None
-        self.lines = [0] * len(block)
-        self._reader = reader
-        self._block = block
+    def __init__(self, work: Work, block: int) -> None:
+        self.flaws: list[dict[str, Any]] = []
+        self.lines = [0] * len(work.blocks[block])
+        self.rows: list[Any] = []
+        self._work = work
+        self._block = work.blocks[block]
 
-    def portions(self) -> Iterator[Portion]:
+    def documents(self) -> Iterator[Document]:
         """Yield the documents.
 
         Raises:
             StorageError: A file cannot be read, or has changed since the job was planned.
-            InputError: A file is damaged, or something in it is bad and the reader is strict.
+            InputError: A file is damaged, or something in it is bad and nothing may be left out.
         """
+        columns = self._work.columns
         for number, part in enumerate(self._block):
-            source = self._reader.sources[part.file]
-            if self._reader.columns is not None:
-                yield from self._rows(source, part, self._reader.columns)
+            source = self._work.sources[part.file]
+            if columns is None:
+                yield from self._of_lines(source, part, number)
+            elif self._work.format == "jsonl":
+                yield from self._of_table(source, part, columns)
             else:
-                yield from self._documents(source, part, number)
+                for _, batch, texts in self._good_rows(source, part, columns):
+                    self.rows.append(batch)
+                    yield from map(self._work.splitter.document, texts)
 
-    def _note(self, flaw: Flaw, source: Source, part: Range) -> None:
-        if self._reader.strict:
+    def _note(self, part: Range, reason: str, *, kept: bool = False, **place: Any) -> None:
+        """Take note of a flaw, or raise `InputError` if nothing may be left out."""
+        source = self._work.sources[part.file]
+        if not self._work.skip_bad:
             raise InputError(
-                f"{locate(flaw, source, part)}: {flaw.reason}; use --skip-bad to leave out what is "
+                f"{_located(source, part, **place)}: {reason}; use --skip-bad to leave out what is "
                 "invalid"
             )
-        self.flaws.append(flaw)
+        known = {name: each for name, each in place.items() if each is not None}
+        entry = {"source": part.file, "file": source.shown, "reason": reason, "kept": kept}
+        self.flaws.append(entry | known)
 
-    def _documents(self, source: Source, part: Range, number: int) -> Iterator[Portion]:
-        """Yield the documents of JSON lines, one at a time."""
-        shown = source.shown
-        for at, raw in lines_in(source, part):
+    def _of_lines(self, source: Source, part: Range, number: int) -> Iterator[Document]:
+        """Yield the documents of JSON lines."""
+        shown, splitter = source.shown, self._work.splitter
+        for byte, raw in lines_in(source, part):
             self.lines[number] += 1
-            line = self.lines[number]
+            place: dict[str, Any] = {"byte": byte, "line": self.lines[number]}
 
-            def tell(reason: str, kept: bool = False, at: Any = at, line: int = line) -> None:
-                self._note(Flaw(part.file, shown, reason, kept, byte=at, line=line), source, part)
-
-            def report(problem: Problem, tell: Any = tell) -> None:
+            def report(problem: Problem, place: Any = place) -> None:
                 if problem.severity == "error":
-                    tell(problem.message, kept=True)
+                    self._note(part, problem.message, kept=True, **place)
 
             if raw is None:
-                tell(f"the line is longer than {MAX_LINE >> 20} MiB")
+                self._note(part, f"the line is longer than {MAX_LINE >> 20} MiB", **place)
                 continue
             try:
                 text = raw.decode()
                 if not text or text.isspace():
                     continue
-                data = line_value(text, shown, None)
-                document = from_dict(data, self._reader.splitter, report, shown, None)
+                document = from_dict(line_value(text, shown, None), splitter, report, shown, None)
             except UnicodeDecodeError as error:
-                tell(f"byte 0x{raw[error.start]:02x} is not UTF-8")
+                self._note(part, f"byte 0x{raw[error.start]:02x} is not UTF-8", **place)
             except CorpusError as error:
-                tell(error.problem.message)
+                self._note(part, error.problem.message, **place)
             except (MalformedError, SentenceError, TextError) as error:
-                tell(str(error))
+                self._note(part, str(error), **place)
             else:
-                yield Portion([document])
+                yield document
 
-    def _rows(self, source: Source, part: Range, columns: Columns) -> Iterator[Portion]:
-        """Yield the documents of rows of Parquet, with their rows."""
+    def _of_table(self, source: Source, part: Range, columns: Columns) -> Iterator[Document]:
+        """Yield the documents of rows of Parquet as those of any table, with the other columns."""
+        names = columns.schema.names
+
+        def rows(*_: object) -> Generator[Row, None, None]:
+            yield Row(0, 0, names)
+            for numbers, batch, _texts in self._good_rows(source, part, columns):
+                cells = (_values(batch.column(name), name, source) for name in names)
+                for number, row in zip(numbers, zip(*cells, strict=True), strict=True):
+                    yield Row(number, number, row)
+
+        def report(problem: Problem) -> None:
+            if problem.severity == "error":
+                self._note(part, problem.message, row=problem.line)
+
+        yield from documents_of(
+            replace(PARQUET, rows=rows),
+            Path(source.shown),
+            TableOptions(columns.text, columns.id),
+            self._work.splitter,
+            report,
+            name=source.name,
+            file=source.name if len(self._work.sources) > 1 else None,
+        )
+
+    def _good_rows(
+        self, source: Source, part: Range, columns: Columns
+    ) -> Iterator[tuple[list[int], Any, list[str]]]:
+        """Yield batches of rows with texts that can be read, with their numbers and texts."""
         for first, batch in _batches(source, part, columns):
-            self.schema = self.schema or batch.schema
-            texts = _texts(batch.column(columns.text))
-            fields = self._fields(source, batch, columns)
-            documents: list[Document] = []
-            kept: list[int] = []
-            for at, text in enumerate(texts):
-                row = first + at + 1
-                if isinstance(text, Exception):
-                    reason = "the text is not UTF-8"
+            kept: dict[int, str] = {}
+            for at, text in enumerate(_texts(batch.column(columns.text))):
+                if text is None:
+                    self._note(part, "the text is not UTF-8", row=first + at + 1)
                 elif len(text) > MAX_CELL:
                     reason = f"the text has more than {MAX_CELL >> 20} million characters"
+                    self._note(part, reason, row=first + at + 1)
                 else:
-                    documents.append(self._document(source, text, row, fields, at))
-                    kept.append(at)
-                    continue
-                self._note(Flaw(part.file, source.shown, reason, row=row), source, part)
-            if len(kept) < len(texts):
+                    kept[at] = text
+            if len(kept) < batch.num_rows:
                 arrow = import_arrow("reading")
                 batch = batch.take(arrow.array(kept, arrow.int64()))
-            yield Portion(documents, batch)
-
-    def _fields(self, source: Source, batch: Any, columns: Columns) -> dict[str, list[Any]]:
-        """Return the values of the carried columns, and the ids as `ID_FIELD`."""
-        if not self._reader.carry:
-            return {}
-        wanted = {} if columns.id is None else {ID_FIELD: columns.id}
-        wanted |= {name: at for at, name in columns.others}
-        found = {}
-        for name, at in wanted.items():
-            try:
-                found[name] = column_values(batch.column(at))
-            except UnicodeDecodeError:
-                raise InputError(
-                    f"{source.shown}: the column {columns.names[at]!r} has text that is "
-                    "not UTF-8; write Parquet, which keeps it as it is"
-                ) from None
-        return found
-
-    def _document(
-        self, source: Source, text: str, row: int, fields: dict[str, list[Any]], at: int
-    ) -> Document:
-        document = self._reader.splitter.document(text)
-        if not self._reader.carry:
-            return document
-        extra: dict[str, Any] = {}
-        if len(self._reader.sources) > 1:
-            extra[FILE] = source.name
-        extra[ROW] = row
-        name: str | None = f"{source.name}-{row}"
-        for field, values in fields.items():
-            value = values[at]
-            if isinstance(value, float) and value != value:  # not a number
-                value = None
-            if field == ID_FIELD:
-                name = as_text(value).strip() or None
-            if field != ID_FIELD or (value is not None and not isinstance(value, str)):
-                extra[field] = value
-        return Document.unchecked(document.sentences, text, name, extra)
+            yield [first + at + 1 for at in kept], batch, [*kept.values()]
 
 
-def locate(flaw: Flaw, source: Source, part: Range) -> str:
+def _located(
+    source: Source,
+    part: Range,
+    row: int | None = None,
+    byte: int | None = None,
+    line: int | None = None,
+) -> str:
     """Return the file and the line or row of a flaw, as messages show them.
 
     The lines before a range are counted, unless there are too many bytes of them.
     """
-    if flaw.row is not None:
-        return f"{flaw.file}:{flaw.row}"
-    if not part.start:
-        return f"{flaw.file}:{flaw.line}"
+    if row is not None:
+        return f"{source.shown}:{row}"
     if part.start > COUNTED:
-        return f"{flaw.file}, byte {flaw.byte:,}"
+        return f"{source.shown}, byte {byte:,}"
     before, left = 0, part.start
     with opened(source.address) as stream, explaining(source.address):
         # A line that reaches into the range begins before it.
         while left and (chunk := stream.read(min(left, CHUNK))):
             before += chunk.count(b"\n")
             left -= len(chunk)
-        before += not chunk.endswith(b"\n")
-    return f"{flaw.file}:{before + (flaw.line or 0)}"
+            if not left:
+                before += not chunk.endswith(b"\n")
+    return f"{source.shown}:{before + (line or 0)}"
 
 
 def lines_in(source: Source, part: Range) -> Iterator[tuple[int | None, bytes | None]]:
     """Yield the lines that begin in a range, without their ends, and where they begin.
 
-    A line that is too long is None.
+    A line that is too long is None. Of a compressed file, all lines are in the range.
     """
-    address = source.address
     # Streams of fsspec cannot read a line up to a length.
-    with opened(address) as raw_stream, io.BufferedReader(cast(Any, raw_stream), CHUNK) as stream:
-        with explaining(address):
-            _check_size(stream, source)
-        if source.packed:
-            yield from _packed_lines(stream, source)
-            return
-        with explaining(address):
-            place = _seek_line(stream, part.start)
-        while place < part.end:
-            with explaining(address):
-                raw, length = _line(stream)
+    with (
+        opened(source.address) as raw,
+        _explaining_lines(source),
+        io.BufferedReader(cast(Any, raw), CHUNK) as stream,
+    ):
+        check_size(stream, source)
+        lines = cast(IO[bytes], gzip.GzipFile(fileobj=stream) if source.packed else stream)
+        place = 0
+        if part.start:
+            lines.seek(part.start - 1)  # a line begins at `start` if a line end is before it
+            place = part.start - 1 + _line(lines)[1]
+        while source.packed or place < part.end:
+            line, length = _line(lines)
             if not length:
-                break
-            yield place, _trimmed(raw, first=place == 0)
+                return
+            if line is not None and not place:
+                line = line.removeprefix(MARK)
+            if line is not None and line.endswith(b"\n"):
+                line = line[:-1].removesuffix(b"\r")
+            yield None if source.packed else place, line
             place += length
 
 
-def _packed_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[None, bytes | None]]:
-    with gzip.GzipFile(fileobj=stream) as unpacked:
-        for number in count():
-            with explaining(source.address):
-                try:
-                    raw, length = _line(unpacked)
-                except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                    cut = isinstance(error, EOFError)
-                    what = "is truncated" if cut else f"is damaged: {error}"
-                    raise InputError(f"{source.shown}: the gzip file {what}") from None
-            if not length:
-                return
-            yield None, _trimmed(raw, first=number == 0)
+@contextmanager
+def _explaining_lines(source: Source) -> Iterator[None]:
+    """Turn errors of storage and of damaged files into those of discotag."""
+    with explaining(source.address):
+        try:
+            yield
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            if not source.packed:
+                raise
+            what = "truncated" if isinstance(error, EOFError) else f"damaged: {error}"
+            raise InputError(f"{source.shown}: the gzip file is {what}") from None
 
 
-def _check_size(stream: BinaryIO, source: Source) -> None:
-    size = stream.seek(0, 2)
-    stream.seek(0)
-    if size != source.facts.size:
-        raise _changed(source)
-
-
-def _changed(source: Source) -> StorageError:
-    return StorageError(
-        f"{source.shown}: the file has changed since the job was planned", lasting=True
-    )
-
-
-def _seek_line(stream: BinaryIO, start: int) -> int:
-    """Go to the first line that begins at a place or after it, and return where it begins."""
-    if not start:
-        return 0
-    place = start - 1  # a line begins at `start` if a line end is before it
-    stream.seek(place)
-    while chunk := stream.readline(CHUNK):
-        place += len(chunk)
-        if chunk.endswith(b"\n"):
-            break
-    return place
-
-
-def _line(stream: IO[bytes] | gzip.GzipFile) -> tuple[bytes | None, int]:
+def _line(stream: IO[bytes]) -> tuple[bytes | None, int]:
     """Return the next line, None if it is too long, and the number of its bytes."""
     raw = stream.readline(MAX_LINE + 1)
     length = len(raw)
@@ -330,60 +245,48 @@ def _line(stream: IO[bytes] | gzip.GzipFile) -> tuple[bytes | None, int]:
     return None, length
 
 
-def _trimmed(raw: bytes | None, *, first: bool) -> bytes | None:
-    """Return a line without its end, and without a byte-order mark at the beginning of a file."""
-    if raw is None:
-        return None
-    if first:
-        raw = raw.removeprefix(MARK)
-    if raw.endswith(b"\n"):
-        raw = raw[:-2] if raw.endswith(b"\r\n") else raw[:-1]
-    return raw
-
-
 def _batches(source: Source, part: Range, columns: Columns) -> Iterator[tuple[int, Any]]:
-    """Yield the rows of a range as record batches, each with the number of its first row."""
+    """Yield the rows of a range as record batches, each with the number of the rows before it."""
     arrow = import_arrow("reading")
-    with opened(source.address) as stream:
-        with reading(source):
-            _check_size(stream, source)
-            file = arrow.parquet.ParquetFile(stream, buffer_size=BUFFER, pre_buffer=False)
-            sizes = [
-                file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)
-            ]
-        if sum(sizes) < part.end:
-            raise _changed(source)
+    with parquet_file(source) as file:
+        if file.metadata.num_rows < part.end:
+            raise changed(source)
+        first = place = 0
         groups: list[int] = []
-        place = passed = 0
-        for group, size in enumerate(sizes):
-            if passed < part.end and passed + size > part.start:
-                place = place if groups else passed
+        for group in range(file.num_row_groups):
+            start, place = place, place + file.metadata.row_group(group).num_rows
+            if start < part.end and place > part.start:
+                first = first if groups else start
                 groups.append(group)
-            passed += size
-        with reading(source):
-            batches = file.iter_batches(READ_ROWS, row_groups=groups, use_threads=False)
-        while place < part.end:
-            with reading(source):
-                batch = next(batches, None)
-            if batch is None:
-                raise _changed(source)
-            batch = batch.select(list(columns.names))
-            start, end = max(part.start - place, 0), min(part.end - place, batch.num_rows)
+        for batch in file.iter_batches(READ_ROWS, row_groups=groups, use_threads=False):
+            start, end = max(part.start - first, 0), min(part.end - first, batch.num_rows)
             if start < end:
-                yield place + start, batch.slice(start, end - start)
-            place += batch.num_rows
+                chosen = [batch.column(name) for name in columns.schema.names]
+                rows = arrow.record_batch(chosen, schema=columns.schema)
+                yield first + start, rows.slice(start, end - start)
+            first += batch.num_rows
 
 
-def _texts(column: Any) -> list[str | UnicodeDecodeError]:
-    """Return the texts of a column; an empty text where there is none."""
+def _texts(column: Any) -> list[str | None]:
+    """Return the texts of a column: empty where there is none, None where one is not UTF-8."""
     try:
         return [each or "" for each in column.to_pylist()]
     except UnicodeDecodeError:
         return [_text(value) for value in column]
 
 
-def _text(value: Any) -> str | UnicodeDecodeError:
+def _text(value: Any) -> str | None:
     try:
         return value.as_py() or ""
-    except UnicodeDecodeError as error:
-        return error
+    except UnicodeDecodeError:
+        return None
+
+
+def _values(column: Any, name: str, source: Source) -> list[Any]:
+    try:
+        return column_values(column)
+    except UnicodeDecodeError:
+        raise InputError(
+            f"{source.shown}: the column {name!r} has text that is not UTF-8; write Parquet, which "
+            "keeps it as it is"
+        ) from None

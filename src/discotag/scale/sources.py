@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import glob
 import os
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
-from typing import Any, Final, Literal
+from pathlib import PurePosixPath
+from typing import Any, BinaryIO, Final, Literal, NamedTuple
+
+from fsspec.utils import glob_translate
 
 from discotag.corpora.parsing.streams import GZIP
 from discotag.corpora.tables.parquet import MARK
-from discotag.errors import InputError
+from discotag.errors import InputError, one_line
 from discotag.scale.storage import (
-    Facts,
+    StorageError,
     absolute,
     explaining,
-    facts,
     file_system,
+    in_parallel,
     is_remote,
-    local_path,
     opened,
     public,
+    version_of,
 )
 
 Kind = Literal["jsonl", "parquet"]
@@ -38,19 +39,16 @@ ENDINGS: Final[dict[str, Kind]] = {
 }
 """The endings of files that a job reads, and what they are."""
 
-PART_ENDINGS: Final = (".jsonl", ".parquet")
-"""The endings of the parts that a job writes."""
+KNOWN: Final = ", ".join(ENDINGS)
 
-HIDDEN: Final = (".", "_")
-"""The beginnings of names that are not read unless a file is given by its name."""
+HIDDEN: Final = re.compile(r"(^|/)[._]")
+"""Occurs in the paths of files of a folder that are not read."""
 
-PACKED: Final = ".gz"
+HIDDEN_MATCH: Final = re.compile(r"(^|/)(\.|_[^/]*$)")
+"""Occurs in the paths of files that match a pattern and are not read."""
 
 PATTERN: Final = frozenset("*?[")
 """Characters of patterns."""
-
-AT_A_TIME: Final = 16
-"""The number of remote files that are asked for at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +61,8 @@ class Source:
         name: A short name that no other file of the job has, without the ending if possible.
         kind: What it is.
         packed: Whether it is compressed with gzip, and so cannot be divided.
-        facts: Its size and version.
+        size: The number of its bytes.
+        version: A text that changes when the file does: its entity tag or modification time.
     """
 
     address: str
@@ -71,7 +70,22 @@ class Source:
     name: str
     kind: Kind
     packed: bool
-    facts: Facts
+    size: int
+    version: str | None
+
+
+class _File(NamedTuple):
+    """A file as it was found.
+
+    Attributes:
+        address: Where it is, as the argument says it.
+        below: Its path in the folder that was given, or in that of the file or pattern.
+        info: What fsspec says of it.
+    """
+
+    address: str
+    below: str
+    info: dict[str, Any]
 
 
 def find_sources(arguments: Sequence[str], kind: Kind | None = None) -> list[Source]:
@@ -92,188 +106,153 @@ def find_sources(arguments: Sequence[str], kind: Kind | None = None) -> list[Sou
     found = [file for argument in arguments for file in _files(argument)]
     if not found:
         raise InputError("give the files, folders or patterns to read")
-    times = Counter(_real(address) for address, _ in found)
-    twice = next((address for address, _ in found if times[_real(address)] > 1), None)
+    reals = [_real(file.address) for file in found]
+    times = Counter(reals)
+    twice = next((n for n, real in enumerate(reals) if times[real] > 1), None)
     if twice is not None:
-        raise InputError(f"{public(twice)}: the file is given twice")
-    names = _names(found)
-    kinds = in_parallel(lambda file: kind or _kind(file[0]), found)
+        raise InputError(f"{public(found[twice].address)}: the file is given twice")
+    contents = in_parallel(lambda file: _content(file.address, kind), found)
+    kinds = [each for each, _ in contents]
     if len(set(kinds)) > 1:
-        first, second = (public(found[kinds.index(each)][0]) for each in ("parquet", "jsonl"))
+        first, second = (public(found[kinds.index(each)].address) for each in ("parquet", "jsonl"))
         raise InputError(
             f"{first} is Parquet and {second} is JSON lines; a job reads one of them, so run two"
         )
     return [
         Source(
-            absolute(address),
-            public(address),
+            absolute(file.address),
+            public(file.address),
             name,
             form,
-            form == "jsonl" and _is_packed(address),
-            known,
+            packed,
+            int(file.info["size"]),
+            version_of(file.info),
         )
-        for (address, _), name, form, known in zip(
-            found, names, kinds, in_parallel(lambda file: facts(file[0]), found), strict=True
-        )
+        for file, name, (form, packed) in zip(found, _names(found), contents, strict=True)
     ]
 
 
-def in_parallel(function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
-    """Return what a function returns for each item, computed by several threads."""
-    with ThreadPoolExecutor(AT_A_TIME) as pool:
-        return list(pool.map(function, items))
+def check_size(stream: BinaryIO, source: Source) -> None:
+    """Raise `StorageError` if a file that was opened does not have the size that it had."""
+    if stream.seek(0, 2) != source.size:
+        raise changed(source)
+    stream.seek(0)
 
 
-def is_inside(address: str, folder: str) -> bool:
-    """Return whether an address is that of a folder, or of something in it.
-
-    Example:
-        >>> is_inside("s3://a/posts/found", "s3://a/posts"), is_inside("s3://a/b", "s3://a/posts")
-        (True, False)
-    """
-    inner, outer = _real(address), _real(folder)
-    return inner == outer or inner.startswith(f"{outer}/")
+def changed(source: Source) -> StorageError:
+    """Return the error for a file that is not what it was."""
+    return StorageError(
+        f"{source.shown}: the file has changed since the job was planned", lasting=True
+    )
 
 
 def check_apart(arguments: Iterable[str], out: str) -> None:
     """Raise `InputError` if the outputs of a job would be among its inputs."""
+    folder = _real(out)
     for argument in arguments:
-        start = _before_pattern(argument)
-        if start == argument or "**" in argument:  # a file, or all that is in a folder
-            among = is_inside(out, start)
+        given = _real(argument)
+        if PATTERN & set(argument):
+            try:
+                matches = re.compile(glob_translate(given)).match
+            except ValueError as error:
+                raise InputError(f"{public(argument)}: {one_line(error)}") from None
+            among = any(matches(f"{folder}/part-000000.{each}") for each in ("jsonl", "parquet"))
         else:
-            pattern = f"{_real(start)}/{argument.removeprefix(start).lstrip('/')}"
-            part = PurePosixPath(_real(out), "part-000000")
-            found = any(part.with_suffix(ending).match(pattern) for ending in PART_ENDINGS)
-            among = found or _real(out) == _real(start)
+            among = f"{folder}/".startswith(f"{given}/")
         if among:
             raise InputError(
                 f"{public(out)}: the output is in the input {public(argument)}; write elsewhere"
             )
 
 
-def _before_pattern(argument: str) -> str:
-    """Return the folder in which a pattern begins; other arguments are returned unchanged."""
-    at = min((argument.find(each) for each in PATTERN if each in argument), default=-1)
-    if at < 0:
-        return argument
-    folder, slash, _ = argument[:at].rpartition("/")
-    return folder or slash or "."
-
-
 def _real(address: str) -> str:
-    if is_remote(address):
-        return address.rstrip("/")
-    return os.path.realpath(local_path(address)).rstrip("/")
+    """Return an address without links, to compare it with others."""
+    return (address if is_remote(address) else os.path.realpath(absolute(address))).rstrip("/")
 
 
-def _files(argument: str) -> list[tuple[str, str]]:
-    """Return the addresses of an argument's files, each with the folder that names begin in."""
+def _files(argument: str) -> list[_File]:
     if not argument or argument == "-":
         raise InputError("a job reads files, not standard input")
-    return _remote_files(argument) if is_remote(argument) else _local_files(argument)
-
-
-def _local_files(argument: str) -> list[tuple[str, str]]:
-    path = local_path(argument)
-    if path.is_dir():
-        below = [
-            each
-            for each in sorted(path.rglob("*"))
-            if each.is_file() and _is_wanted(each.relative_to(path).as_posix())
-        ]
-        return _some([(str(each), str(path)) for each in below], argument)
-    if path.exists() or not PATTERN & set(argument):
-        facts(argument)  # raises if it does not exist
-        return [(str(path), str(path.parent))]
-    found = sorted(map(Path, glob.glob(str(path), recursive=True)))  # noqa: PTH207  # any path
-    wanted = [each for each in found if each.is_file() and not each.name.startswith(HIDDEN)]
-    return _some([(str(each), str(each.parent)) for each in wanted], argument)
-
-
-def _remote_files(argument: str) -> list[tuple[str, str]]:
     files, path = file_system(argument)
-
-    def address(inner: str) -> str:
-        # Keep what the user wrote before the path, such as a name or a host.
-        start, _, _ = argument.partition(path) if path in argument else ("", "", "")
-        return f"{start}{inner}" if start else str(files.unstrip_protocol(inner))
-
     with explaining(argument):
-        if PATTERN & set(argument):
-            found = [
-                each
-                for each in sorted(files.glob(path))
-                if files.isfile(each) and not each.rpartition("/")[2].startswith(HIDDEN)
+        if PATTERN & set(argument) and not files.exists(path):
+            found, missing = files.glob(path, detail=True), "no file matches"
+            top, hidden = re.split(r"[^/]*[*?[]", path, maxsplit=1)[0], HIDDEN_MATCH
+        elif files.isdir(path):
+            found, missing = files.find(path, detail=True), f"no file there ends with {KNOWN}"
+            found = {name: info for name, info in found.items() if _ending(name) is not None}
+            top, hidden = f"{path.rstrip('/')}/", HIDDEN
+        else:
+            return [
+                _File(argument.removeprefix("file://"), PurePosixPath(path).name, files.info(path))
             ]
-            return _some([(address(each), _parent(address(each))) for each in found], argument)
-        if not files.isdir(path):
-            facts(argument)
-            return [(argument, _parent(argument))]
-        top = path.rstrip("/")
-        below = [
-            each for each in sorted(files.find(path)) if _is_wanted(each[len(top) :].lstrip("/"))
-        ]
-    return _some([(address(each), argument.rstrip("/")) for each in below], argument)
+        wanted = []
+        for name in sorted(found, key=lambda each: each.split("/")):
+            info = found[name]
+            if hidden.search(name.removeprefix(top)):
+                continue
+            if info["type"] != "file":  # such as a link, of which the file is of interest
+                if not files.isfile(name):
+                    continue
+                info = files.info(name)
+            below = name.removeprefix(top) if hidden is HIDDEN else PurePosixPath(name).name
+            wanted.append(_File(_as_given(name, files, path, argument), below, info))
+    if not wanted:
+        raise InputError(f"{public(argument)}: {missing}")
+    return wanted
 
 
-def _parent(address: str) -> str:
-    return address.rpartition("/")[0]
+def _as_given(name: str, files: Any, path: str, argument: str) -> str:
+    """Return the address of a file, which begins as the user has written it.
 
-
-def _some(files: list[tuple[str, str]], argument: str) -> list[tuple[str, str]]:
-    if not files:
-        raise InputError(
-            f"{public(argument)}: no file there ends with {', '.join(ENDINGS)}"
-            if not PATTERN & set(argument)
-            else f"{public(argument)}: no file matches"
-        )
-    return files
-
-
-def _is_wanted(below: str) -> bool:
-    """Return whether a file of a folder is read, by its path in it."""
-    hidden = any(part.startswith(HIDDEN) for part in below.split("/"))
-    return not hidden and _ending(below) is not None
+    Args:
+        name: The path of the file.
+        files: Its file system.
+        path: The path of the argument, in the same file system.
+        argument: The argument.
+    """
+    if is_remote(argument):  # it may begin with the name of a user, for example
+        start, found, _ = argument.partition(path)
+        return f"{start}{name}" if found else str(files.unstrip_protocol(name))
+    return name if argument.startswith(("/", "~", "file://")) else os.path.relpath(name)
 
 
 def _ending(name: str) -> str | None:
+    """Return the longest known ending that a name has."""
     lower = name.lower()
-    return next((each for each in sorted(ENDINGS, key=len)[::-1] if lower.endswith(each)), None)
+    return max((each for each in ENDINGS if lower.endswith(each)), key=len, default=None)
 
 
-def _is_packed(address: str) -> bool:
-    ending = _ending(address)
-    return address.lower().endswith(PACKED) if ending else _head(address).startswith(GZIP)
-
-
-def _kind(address: str) -> Kind:
+def _content(address: str, kind: Kind | None) -> tuple[Kind, bool]:
+    """Return what a file is, unless this is known, and whether it is compressed."""
     ending = _ending(address)
     if ending is not None:
-        return ENDINGS[ending]
-    start = _head(address)
-    if start.startswith(MARK):
-        return "parquet"
-    if start.startswith(GZIP) or start.lstrip().startswith(b"{"):
-        return "jsonl"
-    raise InputError(
-        f"{public(address)}: this is neither Parquet nor JSON lines, which a job reads; "
-        "discotag corpus convert makes JSON lines of other formats"
-    )
-
-
-def _head(address: str) -> bytes:
+        form = kind or ENDINGS[ending]
+        return form, form == "jsonl" and ending.endswith(".gz")
     with opened(address) as stream, explaining(address):
-        return stream.read(64).removeprefix(b"\xef\xbb\xbf")
+        start = stream.read(64).removeprefix(b"\xef\xbb\xbf")
+    packed = start.startswith(GZIP)
+    if kind is None and not start.startswith(MARK):
+        if not packed and not start.lstrip().startswith(b"{"):
+            raise InputError(
+                f"{public(address)}: this is neither Parquet nor JSON lines, which a job reads; "
+                "discotag corpus convert makes JSON lines of other formats"
+            )
+        kind = "jsonl"
+    kind = kind or "parquet"
+    return kind, kind == "jsonl" and packed
 
 
-def _names(files: Sequence[tuple[str, str]]) -> list[str]:
+def _names(files: Sequence[_File]) -> list[str]:
     """Return a name for each file, the shortest that is unique."""
-    choices = []
-    for address, folder in files:
-        below = address.removeprefix(folder).lstrip("/")
-        ending = _ending(below)
-        choices.append((below[: -len(ending)] if ending else below, below, public(address)))
+    choices = [
+        (
+            file.below[: len(file.below) - len(_ending(file.below) or "")],
+            file.below,
+            public(file.address),
+        )
+        for file in files
+    ]
     level = [0] * len(files)
     while True:
         names = [choice[at] for choice, at in zip(choices, level, strict=True)]

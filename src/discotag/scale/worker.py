@@ -2,42 +2,32 @@
 
 from __future__ import annotations
 
-import json
+import hashlib
 import os
 import platform
 import time
 import warnings
-from collections import deque
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import islice
+from contextlib import AbstractContextManager, contextmanager
 from typing import IO, TYPE_CHECKING, Final
 
-from discotag.counts import counted
 from discotag.errors import DiscotagError, one_line
-from discotag.mentions import Document
-from discotag.prediction.wanted import MENTIONS_ONLY, Wanted
 from discotag.scale.parts import (
-    Format,
-    LinesWriter,
-    ParquetWriter,
+    Part,
     Receipt,
-    digest_of,
+    Write,
     part_name,
-    read_receipt,
     receipt_name,
-    write_errors,
+    writing_lines,
+    writing_rows,
 )
-from discotag.scale.plan import Block
-from discotag.scale.reading import BlockReading, Portion, Reader
-from discotag.scale.schema import Columns
-from discotag.scale.sources import Source
-from discotag.scale.storage import StorageError, folder_at
-from discotag.words import Splitter
+from discotag.scale.reading import BlockReading
+from discotag.scale.storage import Folder, StorageError
+from discotag.scale.work import Work
 
 if TYPE_CHECKING:
-    from discotag.prediction.predictions import LeftOut
+    from discotag.prediction.predictions import Predictions
     from discotag.prediction.tagger import Tagger
 
 RETRIES: Final = 3
@@ -48,39 +38,6 @@ PAUSE: Final = 1.0
 
 MOST_WARNINGS: Final = 3
 """The number of warnings of a block that are kept."""
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What workers need to know to tag the blocks of a job.
-
-    Attributes:
-        out: The address of the folder of outputs.
-        format: The format of parts.
-        sources: The files to read.
-        columns: The columns of Parquet files; None for JSON lines.
-        model: The folder or the name of the model; None for the bundled one.
-        digest: The digest of the model, which must be the same for all workers.
-        runtime: As in `discotag.load`.
-        device: `cpu` or `cuda`.
-        splitter: Splits texts into sentences and words.
-        wanted: What is wanted of the model; `candidates` is True or False.
-        skip_bad: Whether to leave out what cannot be read.
-        job: The id of the job. Receipts of other jobs in the same folder do not count.
-    """
-
-    out: str
-    format: Format
-    sources: tuple[Source, ...]
-    columns: Columns | None
-    model: str | None
-    digest: str
-    runtime: str
-    device: str
-    splitter: Splitter
-    wanted: Wanted = MENTIONS_ONLY
-    skip_bad: bool = False
-    job: str = ""
 
 
 class Worker:
@@ -95,17 +52,10 @@ class Worker:
 
     def __init__(self, work: Work) -> None:
         self._work = work
-        self._folder = folder_at(work.out)
+        self._folder = Folder(work.out)
         self._tagger: Tagger | None = None
-        self._reader = Reader(
-            work.sources,
-            work.columns,
-            work.splitter,
-            carry=work.format == "jsonl",
-            strict=not work.skip_bad,
-        )
 
-    def tag(self, number: int, block: Block) -> Receipt:
+    def tag(self, block: int) -> Receipt:
         """Write the part of a block and its receipt, and return the receipt.
 
         If they exist, because a worker was lost after it had written them, nothing is done. What
@@ -116,7 +66,7 @@ class Worker:
         """
         for again in range(RETRIES + 1):
             try:
-                return self._done(number) or self._tag(number, block)
+                return self._done(block) or self._tag(block)
             except StorageError as error:
                 if error.lasting or again == RETRIES:
                     raise
@@ -124,89 +74,63 @@ class Worker:
                 raise
             except Exception as error:
                 if again == RETRIES:
-                    where = describe(self._work, block)
                     what = f"{type(error).__name__}: {one_line(error)}"
+                    where = self._work.described(block)
                     raise DiscotagError(f"{where}: cannot be tagged: {what}") from error
             time.sleep(PAUSE * 2**again)
         raise AssertionError("a block is returned or raises")
 
-    def _done(self, number: int) -> Receipt | None:
-        """Return the receipt of a block that is complete, or None."""
-        name = receipt_name(number)
-        if self._folder.size(name) is None:
+    def _done(self, block: int) -> Receipt | None:
+        """Return the receipt of a block that is done, which only a lost worker has left."""
+        if self._folder.size(receipt_name(block)) is None:
             return None
-        receipt = read_receipt(self._folder.read(name))
-        part = part_name(number, self._work.format)
+        receipt = Receipt.from_json(self._folder.read(receipt_name(block)))
         if receipt is None or receipt.job != self._work.job:
             return None
-        if self._folder.size(part) != receipt.bytes:
-            return None
-        return receipt
+        return receipt if self._folder.size(receipt.part.name) == receipt.part.bytes else None
 
-    def _tag(self, number: int, block: Block) -> Receipt:
-        tagger = self._loaded()
-        reading = self._reader.read(block)
-        documents = sentences = mentions = candidates = 0
-        with (
-            _warnings() as warned,
-            self._folder.writing(part_name(number, self._work.format)) as stream,
-        ):
-            writer: LinesWriter | ParquetWriter | None = None
-            left_out, portions = self._tagged(tagger, reading)
-            for portion in portions:
-                writer = writer or self._writer(stream, reading)
-                writer.write(portion)
-                for document in portion.documents:
-                    documents += 1
-                    sentences += len(document.sentences)
-                    mentions += sum(len(each.mentions) for each in document.sentences)
-                    candidates += sum(len(each.candidates) for each in document.sentences)
-            (writer or self._writer(stream, reading)).close()
-            size, digest = digest_of(stream)
-            if reading.flaws:  # before the part, so that a part never lacks them
-                write_errors(self._folder, number, reading.flaws)
+    def _tag(self, block: int) -> Receipt:
+        work, name = self._work, part_name(block, self._work.format)
+        counts: Counter[str] = Counter()
+        reading = BlockReading(work, block)
+        found = self._found(reading)
+        with _warnings() as warned, self._folder.writing(name) as stream:
+            with self._writing(stream, reading) as write:
+                for document in found:
+                    write(document)
+                    counts["documents"] += 1
+                    counts["sentences"] += len(document.sentences)
+                    for sentence in document.sentences:
+                        counts["mentions"] += len(sentence.mentions)
+                        counts["candidates"] += len(sentence.candidates)
+            size = stream.tell()
+            stream.seek(0)
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
+        sizes = (counts["documents"], counts["sentences"], counts["mentions"], size)
         receipt = Receipt(
-            self._work.job,
-            number,
-            documents,
-            sentences,
-            mentions,
+            work.job,
+            block,
+            Part(name, *sizes, digest),
             len(reading.flaws),
             tuple(reading.lines),
-            size,
-            digest,
             tuple(warned[:MOST_WARNINGS]),
-            left_out.mentions,
-            left_out.highest,
-            candidates,
+            found.left_out.mentions,
+            found.left_out.highest,
+            counts["candidates"],
         )
-        self._folder.write(receipt_name(number), json.dumps(receipt.to_dict()).encode())
+        self._folder.write(receipt_name(block), receipt.to_json(reading.flaws).encode())
         return receipt
 
-    def _tagged(self, tagger: Tagger, reading: BlockReading) -> tuple[LeftOut, Iterator[Portion]]:
-        """Return portions whose documents have the mentions found in them, and what is left out."""
-        waiting: deque[Portion] = deque()
+    def _found(self, reading: BlockReading) -> Predictions:
+        """Return the documents of a block with their mentions, found as they are asked for."""
+        return self._loaded().predict(reading.documents(), self._work.wanted)
 
-        def documents() -> Iterator[Document]:
-            for portion in reading.portions():
-                if portion.documents:
-                    waiting.append(portion)
-                    yield from portion.documents
-
-        found = tagger.predict(documents(), self._work.wanted)
-
-        def portions() -> Iterator[Portion]:
-            for first in found:
-                portion = waiting.popleft()
-                rest = islice(found, len(portion.documents) - 1)
-                yield Portion([first, *rest], portion.rows)
-
-        return found.left_out, portions()
-
-    def _writer(self, stream: IO[bytes], reading: BlockReading) -> LinesWriter | ParquetWriter:
-        if self._work.format == "jsonl":
-            return LinesWriter(stream)
-        return ParquetWriter(stream, reading.schema, candidates=bool(self._work.wanted.candidates))
+    def _writing(self, stream: IO[bytes], reading: BlockReading) -> AbstractContextManager[Write]:
+        work = self._work
+        if work.format == "jsonl":
+            return writing_lines(stream)
+        candidates = bool(work.wanted.candidates)
+        return writing_rows(stream, work.columns, reading.rows, candidates=candidates)
 
     def _loaded(self) -> Tagger:
         """Return the tagger, which is loaded once.
@@ -217,7 +141,11 @@ class Worker:
         if self._tagger is None:
             work = self._work
             if work.device == "cpu":
-                use_one_thread(work.runtime)
+                os.environ["OMP_NUM_THREADS"] = "1"
+                if work.runtime == "torch":
+                    import torch
+
+                    torch.set_num_threads(1)
             from discotag.model.files import digest, find_model
             from discotag.prediction.loading import load
 
@@ -231,33 +159,6 @@ class Worker:
                 folder, runtime=work.runtime, device=work.device, splitter=work.splitter
             )
         return self._tagger
-
-
-def use_one_thread(runtime: str) -> None:
-    """Let this process compute with one thread."""
-    os.environ["OMP_NUM_THREADS"] = "1"
-    if runtime == "torch":
-        import torch
-
-        torch.set_num_threads(1)
-
-
-def describe(work: Work, block: Block) -> str:
-    """Return the files of a block, for messages.
-
-    Example:
-        >>> from discotag.scale.plan import Range
-        >>> from discotag.scale.storage import Facts
-        >>> source = Source("/a/b.jsonl", "b.jsonl", "b", "jsonl", False, Facts(9, None))
-        >>> work = Work("out", "jsonl", (source,), None, None, "", "onnx", "cpu", Splitter())
-        >>> describe(work, (Range(0, 3, 9),))
-        'b.jsonl, bytes 3 to 9'
-    """
-    first = block[0]
-    source = work.sources[first.file]
-    unit = "bytes" if work.columns is None else "rows"
-    more = f" and {counted(len(block) - 1, 'more file')}" if len(block) > 1 else ""
-    return f"{source.shown}, {unit} {first.start:,} to {first.end:,}{more}"
 
 
 @contextmanager

@@ -11,19 +11,19 @@ from hypothesis import strategies as st
 
 from discotag.corpora.tables import TableOptions
 from discotag.errors import InputError
-from discotag.scale.plan import (
+from discotag.scale.columns import examine
+from discotag.scale.reading import BlockReading, lines_in
+from discotag.scale.sources import find_sources
+from discotag.scale.work import (
     BLOCKS,
     LARGEST_BLOCK,
     SMALLEST_BLOCK,
     Extent,
     Range,
+    Work,
     choose_size,
-    make_plan,
+    make_blocks,
 )
-from discotag.scale.reading import Reader, lines_in
-from discotag.scale.schema import examine
-from discotag.scale.sources import Source, find_sources
-from discotag.scale.storage import facts
 from discotag.words import Splitter
 
 extents = st.lists(
@@ -34,7 +34,7 @@ extents = st.lists(
 
 @given(extents, st.integers(1, 400))
 def test_units_are_planned_once_and_in_order(given, size):
-    blocks = make_plan(given, size)
+    blocks = make_blocks(given, size)
     assert [
         (part.file, unit)
         for block in blocks
@@ -46,7 +46,7 @@ def test_units_are_planned_once_and_in_order(given, size):
 
 @given(extents, st.integers(1, 400))
 def test_blocks_have_about_the_size(given, size):
-    for block in make_plan(given, size):
+    for block in make_blocks(given, size):
         weight = sum((part.end - part.start) * given[part.file].weight for part in block)
         first = given[block[0].file]
         alone = len(block) == 1 and (not first.divisible or first.weight > size)
@@ -56,7 +56,7 @@ def test_blocks_have_about_the_size(given, size):
 
 def test_small_files_share_a_block_and_large_ones_are_divided():
     small, large, packed = Extent(10, 1, True), Extent(250, 1, True), Extent(200, 4, False)
-    assert make_plan([small] * 25 + [large, packed, small], 100) == [
+    assert make_blocks([small] * 25 + [large, packed, small], 100) == [
         tuple(Range(n, 0, 10) for n in range(10)),
         tuple(Range(n, 0, 10) for n in range(10, 20)),
         tuple(Range(n, 0, 10) for n in range(20, 25)),
@@ -67,14 +67,14 @@ def test_small_files_share_a_block_and_large_ones_are_divided():
         (Range(27, 0, 10),),
     ]
     with pytest.raises(InputError, match="at least 1 byte"):
-        make_plan([small], 0)
+        make_blocks([small], 0)
 
 
 def test_the_size_of_blocks_depends_on_the_input():
     assert choose_size([]) == choose_size([Extent(1000, 1, True)]) == SMALLEST_BLOCK
     assert choose_size([Extent(1 << 40, 1, True)]) == LARGEST_BLOCK
     middle = [Extent(1 << 30, 1, True)] * 2
-    assert len(make_plan(middle, choose_size(middle))) == BLOCKS
+    assert len(make_blocks(middle, choose_size(middle))) == BLOCKS
 
 
 CONTENTS = st.lists(
@@ -93,8 +93,8 @@ def test_each_line_is_in_one_range(tmp_path_factory, contents, end, mark, size):
     path = tmp_path_factory.getbasetemp() / "lines.jsonl"
     content = b"\xef\xbb\xbf" * mark + b"".join(map(b"".join, contents)) + end
     path.write_bytes(content)
-    source = Source(str(path), "lines", "lines", "jsonl", False, facts(str(path)))
-    blocks = make_plan([Extent(len(content), 1, True)], size)
+    (source,) = find_sources([str(path)])
+    blocks = make_blocks([Extent(len(content), 1, True)], size)
     found = [each for block in blocks for part in block for each in lines_in(source, part)]
     wanted = content.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     if not wanted[-1]:
@@ -123,13 +123,25 @@ def test_each_row_is_in_one_block(tmp_path_factory, rows, group, size):
             pa.table({"text": texts}), folder / f"{number}.parquet", row_group_size=group
         )
     sources = find_sources([str(folder)])
-    columns, extents, _ = examine(sources, TableOptions("text"))
-    reader = Reader(sources, columns, Splitter(), carry=True, strict=True)
+    columns, counts, weight, _ = examine(sources, TableOptions("text"))
+    blocks = make_blocks([Extent(each, weight, True) for each in counts], size)
+    work = Work(
+        "",
+        "jsonl",
+        tuple(sources),
+        columns,
+        size,
+        tuple(blocks),
+        None,
+        "",
+        "onnx",
+        "cpu",
+        Splitter(),
+    )
     found = [
         document
-        for block in make_plan(extents, size)
-        for portion in reader.read(block).portions()
-        for document in portion.documents
+        for block in range(len(blocks))
+        for document in BlockReading(work, block).documents()
     ]
     wanted = [(n, row) for n, count in enumerate(rows) for row in range(count)]
     assert [each.text for each in found] == [f"text {n} {row}" for n, row in wanted]
@@ -143,9 +155,11 @@ def test_compressed_files_are_not_divided(tmp_path):
                 stream.write(json.dumps({"text": f"number {n}"}) + "\n")
     sources = find_sources([str(tmp_path)])
     assert all(source.packed for source in sources)
-    blocks = make_plan([Extent(each.facts.size, 4, False) for each in sources], 100)
-    assert blocks == [(Range(n, 0, source.facts.size),) for n, source in enumerate(sources)]
-    reader = Reader(sources, None, Splitter(), carry=True, strict=True)
-    reading = reader.read(blocks[1])
-    assert sum(len(each.documents) for each in reading.portions()) == 500
+    blocks = make_blocks([Extent(each.size, 4, False) for each in sources], 100)
+    assert blocks == [(Range(n, 0, source.size),) for n, source in enumerate(sources)]
+    work = Work(
+        "", "jsonl", tuple(sources), None, 100, tuple(blocks), None, "", "onnx", "cpu", Splitter()
+    )
+    reading = BlockReading(work, 1)
+    assert sum(1 for _ in reading.documents()) == 500
     assert reading.lines == [500]
