@@ -151,8 +151,8 @@ def test_bad_input_is_one_line(gold, predicted, tmp_path):
     other = tmp_path / "other.txt"
     other.write_text(PREDICTED.replace("since", "until"), "utf-8")
     assert failure(gold, other) == (
-        f"{other}: the gold has 'since' (document 1, sentence 1, word 6), "
-        "where the predictions have 'until' (document 1, sentence 1, word 6)"
+        f"{other}: there is 'since' (document 1, sentence 1, word 6) in the gold, "
+        "but 'until' (document 1, sentence 1, word 6) in the predictions"
     )
     assert failure(gold, predicted, "--other", other).startswith(str(other))
     empty = tmp_path / "empty.jsonl"
