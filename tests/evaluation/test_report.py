@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from discotag import Mention
-from discotag.evaluation import Pair, Report, add, report, total
+from discotag.evaluation import Pair, Report, add, total
 from discotag.evaluation.report import gap_group
 
 HURT = Mention("ADR", [(0, 1), (3, 4)])
@@ -50,9 +50,8 @@ def test_sentences_of_a_document_are_counted_together():
     ]
 
 
-def test_only_some_sentences_are_kept(monkeypatch):
-    monkeypatch.setattr(report, "MOST_SENTENCES", 1)
-    made = Report("gold", "model")
+def test_only_some_sentences_are_kept():
+    made = Report("gold", "model", most=1)
     made.add_all(PAIRS)
     assert len(made.differing) == 1
     assert made.differing_sentences == 2

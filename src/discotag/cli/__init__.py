@@ -18,6 +18,7 @@ from discotag.cli import (
     annotate,
     benchmark,
     calibrate,
+    compare,
     corpus_check,
     corpus_convert,
     corpus_prepare,
@@ -92,6 +93,7 @@ def _options(
 register(app, "predict", predict.predict)
 register(app, "train", train.train)
 register(app, "evaluate", evaluate.evaluate)
+register(app, "compare", compare.compare)
 app.add_typer(corpus, name="corpus")
 register(corpus, "check", corpus_check.check)
 register(corpus, "convert", corpus_convert.convert)

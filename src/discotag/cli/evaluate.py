@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
 from discotag.cli.messages import say, warn
-from discotag.cli.options import EncodingOption, plain_console, print_data
+from discotag.cli.options import EncodingOption, figure_table, plain_console, print_data
 from discotag.corpora import check_ids, read
 from discotag.corpora.parsing.files import created
 from discotag.corpora.parsing.problems import KINDS as PROBLEM_KINDS
@@ -292,28 +291,13 @@ def _show(
         console.print(f"Intervals: 95%, by bootstrap over {by}s.", style="dim")
 
 
-def _table(title: str, texts: Iterable[str], numbers: Iterable[str]) -> Table:
-    table = Table(
-        title=title[0].upper() + title[1:],
-        title_justify="left",
-        box=SIMPLE_HEAD,
-        pad_edge=False,
-        collapse_padding=True,
-    )
-    for name in texts:
-        table.add_column(name, overflow="fold")
-    for name in numbers:
-        table.add_column(name, justify="right", no_wrap=True, overflow="fold")
-    return table
-
-
 def _score_table(system: Report, name: str, about: str) -> Table:
     part = dict(system.scores.slices())[name]
     ends = None if system.intervals is None else system.intervals[name]
     numbers = ["precision", "recall", "F1", "gold", "predicted", "correct"]
     if ends is not None:
         numbers.insert(3, "95% of F1")
-    table = _table(about, ["label"], numbers)
+    table = figure_table(about, ["label"], numbers)
 
     def add_row(title: str, row: Counts | Figures, interval: FigureIntervals | None) -> None:
         cells = [in_percent(row.precision), in_percent(row.recall), in_percent(row.f1)]
@@ -333,7 +317,7 @@ def _score_table(system: Report, name: str, about: str) -> Table:
 
 def _comparison_table(compared: dict[str, SliceComparison]) -> Table:
     title = "the F1 of the second system minus the F1 of the first"
-    table = _table(title, ["mentions", "labels"], ["difference", "95%", "p"])
+    table = figure_table(title, ["mentions", "labels"], ["difference", "95%", "p"])
     for name, part in compared.items():
         for row, figure in (("micro", part.micro), ("macro", part.macro)):
             difference = f"{100 * figure.difference:+.2f}"
@@ -343,7 +327,7 @@ def _comparison_table(compared: dict[str, SliceComparison]) -> Table:
 
 
 def _error_table(system: Report) -> Table:
-    table = _table("errors", ["kind", "what it is"], ["not found", "wrong"])
+    table = figure_table("errors", ["kind", "what it is"], ["not found", "wrong"])
     counts = system.kinds
     for kind, about in describe_kinds().items():
         table.add_row(_title(kind), about, str(counts[kind].first), str(counts[kind].second))

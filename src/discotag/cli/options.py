@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Final, cast
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -158,6 +159,22 @@ def plain_table(*columns: str, title: str | None = None) -> Table:
     table = Table(*columns, title=title, title_justify="left")
     for column in table.columns:
         column.overflow = "fold"
+    return table
+
+
+def figure_table(title: str, texts: Iterable[str], numbers: Iterable[str]) -> Table:
+    """Return a table with columns of texts, and columns of numbers to their right."""
+    table = Table(
+        title=title[0].upper() + title[1:],
+        title_justify="left",
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
+    )
+    for name in texts:
+        table.add_column(name, overflow="fold")
+    for name in numbers:
+        table.add_column(name, justify="right", no_wrap=True, overflow="fold")
     return table
 
 

@@ -68,9 +68,10 @@ class Report:
         by_gap: Mentions of the first side by the words in their gaps.
         first_scored: The number of mentions of the first side that have a score.
         scored: The scores of mentions of the second side, and whether the first has them too.
-        differing: The first `MOST_SENTENCES` sentences with differences.
+        differing: The first sentences with differences, `most` of them.
         differing_sentences: The number of sentences with differences.
         intervals: The intervals of the figures, if they are known.
+        most: The most sentences with differences that are kept.
     """
 
     first: str
@@ -89,6 +90,7 @@ class Report:
     differing: list[tuple[Pair, list[Difference]]] = field(default_factory=list)
     differing_sentences: int = 0
     intervals: dict[str, SliceIntervals] | None = None
+    most: int = MOST_SENTENCES
 
     @property
     def scores(self) -> Scores:
@@ -126,7 +128,7 @@ class Report:
             self.kinds[each.kind].add(pair, each)
         if differences:
             self.differing_sentences += 1
-            if len(self.differing) < MOST_SENTENCES:
+            if len(self.differing) < self.most:
                 self.differing.append((pair, differences))
 
 
