@@ -83,6 +83,7 @@ def test_a_share_that_is_missed_too_often_seldom_passes(most, units):
     assert passed / times < doubt + 3 * (doubt * (1 - doubt) / times) ** 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [None, MOST["documents"]])
 def test_the_guarantee_holds_in_as_many_samples_as_it_says(most):
     """Samples of a collection, which is small enough to know what is missed in all of it."""
@@ -105,6 +106,7 @@ def test_the_guarantee_holds_in_as_many_samples_as_it_says(most):
     assert wrong / tested < 0.1 + 3 * (0.09 / tested) ** 0.5
 
 
+@pytest.mark.slow
 def test_the_guarantee_counts_long_documents_as_short_ones():
     """Half of the documents have 3 mentions, and half have 60, which are harder."""
     random = np.random.default_rng(1)
