@@ -1,6 +1,6 @@
 # make demo   set up and show what discotag does
-# make check  lint, types and the quick tests: under two minutes on two cores
-# make test   set up and run every check: about twelve minutes
+# make check  style, types and the quick tests: about two minutes on two cores
+# make test   set up and run every check
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin

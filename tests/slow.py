@@ -1,6 +1,6 @@
-"""Which tests are slow: those that start processes, train, export, or use a browser or a GPU.
+"""Which tests are slow: those that start processes, train, export, or need a browser or a GPU.
 
-`make check` leaves them out. A test is looked at together with its fixtures, and with the functions
+`make check` leaves them out, and the tests of benchmarks. A test is looked at together with its fixtures, and with the functions
 and classes of `tests/` that they call; modules that compute for long have `pytestmark` instead.
 """
 
@@ -16,7 +16,7 @@ from types import CodeType, FunctionType, ModuleType
 import pytest
 
 TESTS = Path(__file__).parent
-FOLDERS = {"browser", "gpu"}
+FOLDERS = {"benchmarks", "browser", "gpu"}
 USED = (
     "discotag.export",
     "discotag.scale.job",

@@ -1,17 +1,15 @@
 """What all commands share: help, version, how much is said, and how errors end."""
 
 import logging
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import typer
-from typer.testing import CliRunner
 
 from discotag import cli
 from discotag.cli import messages
-from shell import discotag
+from shell import discotag, invoke, python
 
 
 def paths(group, *before):
@@ -24,16 +22,14 @@ def paths(group, *before):
 
 COMMANDS = list(paths(typer.main.get_command(cli.app)))
 GROUPS = [before for *before, _ in COMMANDS]
-WIDE = {"COLUMNS": "100"}
 
 
 def test_the_commands_are_those_of_this_tree():
     """All of them, in a process, whatever discotag is installed."""
-    code = "import discotag; print(discotag.__file__)"
-    found = subprocess.run([sys.executable, "-c", code], cwd="/", capture_output=True, text=True)
-    assert Path(found.stdout.strip()).is_relative_to(Path(__file__).parents[2] / "src")
+    found = Path(python("import discotag; print(discotag.__file__)").strip())
+    assert found.is_relative_to(Path(__file__).parents[2] / "src")
     shown = discotag("--help", cwd="/").stdout
-    assert shown == CliRunner().invoke(cli.app, ["--help"], prog_name="discotag", env=WIDE).stdout
+    assert shown == invoke("--help").stdout
     for command in COMMANDS:
         assert f"│ {command[0]} " in shown
     assert {*"predict train calibrate evaluate compare export benchmark serve annotate".split()} < {
@@ -43,10 +39,7 @@ def test_the_commands_are_those_of_this_tree():
 
 @pytest.mark.parametrize("command", [[], *COMMANDS], ids=" ".join)
 def test_help(command):
-    short, long = (
-        CliRunner().invoke(cli.app, [*command, option], prog_name="discotag", env=WIDE)
-        for option in ("-h", "--help")
-    )
+    short, long = invoke(*command, "-h"), invoke(*command, "--help")
     assert (short.exit_code, short.stderr) == (0, "")
     assert short.stdout == long.stdout
     assert "<bool>" not in short.stdout

@@ -3,12 +3,11 @@
 import json
 
 import pytest
-from typer.testing import CliRunner
 
-from discotag.cli import app
 from discotag.cli.compare import KEYS
 from discotag.errors import DiscotagError
 from discotag.evaluation import KINDS
+from shell import invoke
 
 ANN = """\
 pain in arms and legs since may
@@ -33,7 +32,7 @@ no mention
 
 
 def run(*arguments, **options):
-    return CliRunner().invoke(app, ["compare", *map(str, arguments)], **options)
+    return invoke("compare", *arguments, **options)
 
 
 def ok(*arguments, **options):

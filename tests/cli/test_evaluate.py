@@ -3,13 +3,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import discotag
-from discotag.cli import app
 from discotag.corpora import write
 from discotag.errors import DiscotagError
 from discotag.evaluation import KINDS, SLICES
+from shell import invoke
 
 BUNDLED = Path(discotag.__file__).parent / "bundled"
 
@@ -32,7 +31,7 @@ took [b]aspirin[/b]
 
 
 def run(*arguments, **options):
-    return CliRunner().invoke(app, ["evaluate", *map(str, arguments)], **options)
+    return invoke("evaluate", *arguments, **options)
 
 
 def ok(*arguments, **options):
