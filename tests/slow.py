@@ -1,7 +1,8 @@
 """Which tests are slow: those that start processes, train, export, or need a browser or a GPU.
 
-`make check` leaves them out, and the tests of benchmarks. A test is looked at together with its fixtures, and with the functions
-and classes of `tests/` that they call; modules that compute for long have `pytestmark` instead.
+`make check` leaves them out, and the tests of benchmarks. A test is looked at together with its
+fixtures, and with the functions and classes of `tests/` that they call. Modules and tests that only
+compute for long are marked where they are.
 """
 
 from __future__ import annotations

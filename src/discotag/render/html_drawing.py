@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from discotag.counts import counted
@@ -237,9 +237,7 @@ def alone(body: str) -> str:
 
 def draw_documents(documents: Sequence[Document], note: str = "") -> str:
     """Return drawings of several documents, and a note below them, to be put into any page."""
-    labels = sorted(
-        {m.label for each in documents for one in each.sentences for m in drawn_mentions(one)}
-    )
+    labels = _labels(sentence for each in documents for sentence in each.sentences)
     body = "<hr>".join(_drawn(document, labels) for document in documents)
     return alone(body + (f"<p><small>{safe(note)}</small></p>" if note else ""))
 
@@ -346,14 +344,16 @@ def drawing_data(sentence: Sentence, labels: Sequence[str]) -> dict[str, Any]:
 def _drawn(item: Sentence | Document, labels: Sequence[str]) -> str:
     if isinstance(item, Sentence):
         return draw_sentence(item, labels=labels)
-    labels = labels or sorted(
-        {mention.label for each in item.sentences for mention in drawn_mentions(each)}
-    )
+    labels = labels or _labels(item.sentences)
     drawn = [draw_sentence(each, labels=labels) for each in item.sentences[:MOST_SENTENCES]]
     name = "" if item.id is None else f"<p><small>{safe(item.id)}</small></p>"
     more = len(item.sentences) - len(drawn)
     rest = f"<p><small>and {counted(more, 'more sentence')}</small></p>" if more > 0 else ""
     return name + "".join(drawn) + rest
+
+
+def _labels(sentences: Iterable[Sentence]) -> list[str]:
+    return sorted({mention.label for each in sentences for mention in drawn_mentions(each)})
 
 
 def _bar(segment: Segment, number: int, colour: int, *, candidate: bool) -> str:
