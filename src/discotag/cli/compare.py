@@ -20,7 +20,7 @@ from discotag.cli.options import (
 )
 from discotag.corpora import check_ids, read
 from discotag.corpora.parsing.files import STANDARD
-from discotag.counts import counted
+from discotag.counts import counted, in_percent
 from discotag.errors import InputError
 from discotag.evaluation import (
     SLICES,
@@ -33,7 +33,6 @@ from discotag.evaluation import (
     describe_kinds,
 )
 from discotag.render import printable
-from discotag.render.shares import in_percent
 
 COMPARED: Final = ("all", "discontinuous")
 """The slices that are the same whichever side is the first."""

@@ -20,6 +20,7 @@ from discotag.corpora import check_ids, read
 from discotag.corpora.parsing.files import created
 from discotag.corpora.parsing.problems import KINDS as PROBLEM_KINDS
 from discotag.corpora.parsing.problems import Problem, strict
+from discotag.counts import in_percent
 from discotag.evaluation import (
     SLICES,
     Counts,
@@ -41,7 +42,6 @@ from discotag.mentions import Document
 from discotag.model.files import BUNDLED_NAME, CONFIG
 from discotag.render import printable
 from discotag.render.evaluation_page import evaluation_page
-from discotag.render.shares import in_percent
 from discotag.words import Splitter
 
 STANDARD_INPUT = Path("-")

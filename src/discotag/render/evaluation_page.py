@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from discotag.counts import counted
+from discotag.counts import counted, in_percent
 from discotag.evaluation import (
     SLICES,
     Bin,
@@ -26,7 +26,6 @@ from discotag.render.filtering import FILTER_SCRIPT, filter_fields
 from discotag.render.html import PAGE_STYLE, page, safe, table
 from discotag.render.html_drawing import DRAWING_STYLE, draw_sentence
 from discotag.render.plots import PLOT_STYLE, plot
-from discotag.render.shares import in_percent
 
 MOST_POINTS: Final = 200
 """The number of points of a curve."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from discotag.counts import counted
+from discotag.counts import counted, percent
 from discotag.mentions import Document, Fragment, Mention, Sentence
 from discotag.render.colours import CLASSES, COLOURS, variables
 from discotag.render.html import safe, visible
@@ -20,7 +20,6 @@ from discotag.render.layout import (
     spaces,
     spelled,
 )
-from discotag.render.shares import percent
 
 REVIEW: Final = " <small>to review</small>"
 """What follows a candidate in the list of mentions."""

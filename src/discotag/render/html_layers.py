@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from discotag.counts import counted
+from discotag.counts import counted, percent
 from discotag.errors import InputError
 from discotag.render.colours import COLOURS
 from discotag.render.html import safe, table
 from discotag.render.html_drawing import alone
 from discotag.render.layers import Column, columns
-from discotag.render.shares import percent
 from discotag.scheme import Layers
 
 SHADES: Final = 6
