@@ -17,8 +17,9 @@ from discotag.cli.options import (
     figure_table,
     plain_console,
     print_data,
+    tracked,
 )
-from discotag.corpora import check_ids, read
+from discotag.corpora import read
 from discotag.corpora.parsing.files import STANDARD
 from discotag.counts import counted, in_percent
 from discotag.errors import InputError
@@ -91,14 +92,14 @@ def compare(
     if first == second == STANDARD:
         raise typer.BadParameter("standard input (-) can only be read once; use a file")
     reporter = Reporter(skip_bad)
-    sides = [
-        check_ids(read(path, chosen, report=reporter.report, encoding=encoding), reporter.report)
+    sides = (
+        read(path, chosen, report=reporter.report, encoding=encoding)
         for path, chosen in ((first, format), (second, second_format))
-    ]
+    )
     names = str(first), str(second)
     report = Report(*names, most=sys.maxsize if as_json else shown)
     try:
-        report.add_all(align(*sides, names=names))
+        report.add_all(tracked(align(*sides, names=names), "Sentences"))
     except EvaluationError as error:
         raise type(error)(f"{second}: {error}") from None
     reporter.close()

@@ -11,11 +11,10 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import track
 from rich.table import Table
 
 from discotag.cli.messages import say, warn
-from discotag.cli.options import EncodingOption, figure_table, plain_console, print_data
+from discotag.cli.options import EncodingOption, figure_table, plain_console, print_data, tracked
 from discotag.corpora import check_ids, read
 from discotag.corpora.parsing.files import created
 from discotag.corpora.parsing.problems import KINDS as PROBLEM_KINDS
@@ -188,10 +187,8 @@ def _check_report(report: Path, inputs: Iterable[Path | None]) -> None:
 
 def _add_all(report: Report, pairs: Iterable[Pair]) -> None:
     """Add sentences to a report, and show the progress on a terminal."""
-    console = Console(stderr=True)
-    options: dict[str, Any] = {"console": console, "transient": True}
     try:
-        report.add_all(track(pairs, "Sentences", disable=not console.is_terminal, **options))
+        report.add_all(tracked(pairs, "Sentences"))
     except EvaluationError as error:
         raise EvaluationError(f"{report.second}: {error}") from error
 

@@ -12,7 +12,7 @@ from typing import Annotated, Final, cast
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, track
 from rich.table import Table
 
 from discotag import words as words_room
@@ -22,6 +22,7 @@ from discotag.corpora.checks.analysis import Analysis
 from discotag.corpora.parsing.files import STANDARD, created
 from discotag.corpora.tables import TABLES
 from discotag.counts import counted
+from discotag.evaluation import Pair
 from discotag.mentions import Document
 from discotag.model.config import ModelConfig
 from discotag.render import percent
@@ -187,6 +188,12 @@ def print_data(data: object) -> None:
 def share(part: int, whole: int) -> str:
     """Return the share of a part in the whole, in percent."""
     return percent(part / whole, 1) if whole else "–"
+
+
+def tracked(items: Iterable[Pair], what: str) -> Iterable[Pair]:
+    """Return the same sentences, whose number is shown on a terminal while they are taken."""
+    console = Console(stderr=True)
+    return track(items, what, console=console, disable=not console.is_terminal, transient=True)
 
 
 @contextmanager
