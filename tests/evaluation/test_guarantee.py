@@ -83,7 +83,6 @@ def test_a_share_that_is_missed_too_often_seldom_passes(most, units):
     assert passed / times < doubt + 3 * (doubt * (1 - doubt) / times) ** 0.5
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("most", [None, MOST["documents"]])
 def test_the_guarantee_holds_in_as_many_samples_as_it_says(most):
     """Samples of a collection, which is small enough to know what is missed in all of it."""
