@@ -143,11 +143,7 @@ def _counts_data(counts: Counts) -> dict[str, Any]:
 
 
 def _sentence_data(pair: Pair, found: list[Difference]) -> dict[str, Any]:
-    return {
-        "document": pair.document,
-        "id": pair.id,
-        "sentence": pair.sentence,
-        "words": pair.words,
+    return pair.place() | {
         "differences": [
             {
                 "kind": KEYS[each.kind],
@@ -183,9 +179,7 @@ def _show(report: Report, console: Console) -> None:
             table.add_row(about, f"{count.first:,}", f"{count.second:,}")
     console.print(table)
     for pair, found in report.differing:
-        document = pair.document if pair.id is None else printable(pair.id)
-        where = f"document {document}, sentence {pair.sentence}: "
-        console.print(where + printable(" ".join(pair.words)), soft_wrap=True)
+        console.print(printable(str(pair)), soft_wrap=True)
         for each in found:
             for side, mentions in zip(SIDES, (each.first, each.second), strict=True):
                 for mention in mentions:

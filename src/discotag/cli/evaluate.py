@@ -255,11 +255,7 @@ def _row_data(row: Counts | Figures, ends: FigureIntervals | None) -> dict[str, 
 
 
 def _example_data(pair: Pair, error: Difference) -> dict[str, Any]:
-    return {
-        "document": pair.document,
-        "id": pair.id,
-        "sentence": pair.sentence,
-        "words": pair.words,
+    return pair.place() | {
         "gold": [mention.to_dict() for mention in error.first],
         "predicted": [mention.to_dict() for mention in error.second],
     }
@@ -339,9 +335,7 @@ def _show_examples(console: Console, system: Report) -> None:
         if count.examples:
             console.print(f"\n{_title(kind)}", style="bold")
         for pair, error in count.examples:
-            document = pair.document if pair.id is None else printable(pair.id)
-            where = f"document {document}, sentence {pair.sentence}: "
-            console.print(where + printable(" ".join(pair.words)), soft_wrap=True)
+            console.print(printable(str(pair)), soft_wrap=True)
             for side, mentions in (("gold", error.first), ("predicted", error.second)):
                 for mention in mentions:
                     console.print(f"  {side:9} {printable(str(mention))}", soft_wrap=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Final, cast
+from typing import Annotated, Any, Final, cast
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -37,6 +37,12 @@ a sentence."""
 
 Sentences = StrEnum("Sentences", ["auto", "lines", "whole"])
 Words = StrEnum("Words", ["pattern", "characters", "spaces"])
+
+
+def _unset(name: str, help: str, **more: Any) -> Any:
+    """Declare an option whose help says in words what holds without it."""
+    return typer.Option(name, help=help, show_default=False, **more)
+
 
 InPath = Annotated[Path, typer.Argument(help="A file, a folder, or - for standard input.")]
 READABLE: Final = ", ".join(FORMATS)
@@ -73,54 +79,42 @@ SkipBad = Annotated[
 ]
 EncodingOption = Annotated[
     str | None,
-    typer.Option(
+    _unset(
         "--encoding",
+        "The encoding of files without a byte-order mark, such as windows-1252; else UTF-8.",
         metavar="NAME",
-        help="The encoding of files without a byte-order mark, such as windows-1252; else UTF-8.",
-        show_default=False,
     ),
 ]
 RuntimeOption = Annotated[
     str | None,
-    typer.Option(
-        "--runtime",
-        help="torch, onnx or onnx-int8. [default: the most exact that the model has]",
-        show_default=False,
-    ),
+    _unset("--runtime", "torch, onnx or onnx-int8. [default: the most exact that the model has]"),
 ]
 DeviceOption = Annotated[
     str | None,
-    typer.Option(
-        "--device",
-        help="cpu or cuda. [default: cpu; with torch, cuda if available]",
-        show_default=False,
-    ),
+    _unset("--device", "cpu or cuda. [default: cpu; with torch, cuda if available]"),
 ]
 TextColumnOption = Annotated[
     str | None,
-    typer.Option(
+    _unset(
         "--text-column",
+        "The column of a table with the texts. [default: the only one that can be it]",
         metavar="NAME",
-        help="The column of a table with the texts. [default: the only one that can be it]",
-        show_default=False,
     ),
 ]
 IdColumnOption = Annotated[
     str | None,
-    typer.Option(
+    _unset(
         "--id-column",
+        "The column of a table with the ids of the texts. [default: id, else row numbers]",
         metavar="NAME",
-        help="The column of a table with the ids of the texts. [default: id, else row numbers]",
-        show_default=False,
     ),
 ]
 SheetOption = Annotated[
     str | None,
-    typer.Option(
+    _unset(
         "--sheet",
+        "The name or number of the sheet of a workbook. [default: the only one with cells]",
         metavar="NAME",
-        help="The name or number of the sheet of a workbook. [default: the only one with cells]",
-        show_default=False,
     ),
 ]
 RowKind = StrEnum("RowKind", ["mentions", "documents"])

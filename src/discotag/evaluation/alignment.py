@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, pairwise
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from discotag.evaluation.scores import EvaluationError
 from discotag.mentions import Document, Fragment, Mention, Sentence
@@ -46,6 +46,20 @@ class Pair:
     words: tuple[str, ...]
     first: tuple[Mention, ...]
     second: tuple[Mention, ...]
+
+    def place(self) -> dict[str, Any]:
+        """Return the sentence and where it is, as plain data."""
+        return {
+            "document": self.document,
+            "id": self.id,
+            "sentence": self.sentence,
+            "words": self.words,
+        }
+
+    def __str__(self) -> str:
+        """Return the sentence after the place where it is, as a line of text."""
+        document = self.document if self.id is None else self.id
+        return f"document {document}, sentence {self.sentence}: {' '.join(self.words)}"
 
 
 def align(
