@@ -41,12 +41,13 @@ def mark_slow(items: Iterable[pytest.Item], conftests: Iterable[ModuleType]) -> 
         given = [vars(item.module), *near]
         fixtures = [each[name] for name in item.fixturenames for each in given if name in each]
         folder = item.path.relative_to(TESTS).parts[0]
-        if folder in FOLDERS or any(map(_is_slow, [item.function, *fixtures])):
+        if folder in FOLDERS or any(map(is_slow, [item.function, *fixtures])):
             item.add_marker("slow")
 
 
 @cache
-def _is_slow(what: object) -> bool:
+def is_slow(what: object) -> bool:
+    """Return whether a test or fixture uses what only slow ones do."""
     return any(_is_in_list(each) for each in _reached(what, set()))
 
 
