@@ -1,11 +1,12 @@
 # make demo   set up and show what discotag does
+# make check  style, types and the quick tests: about two minutes on two cores
 # make test   set up and run every check
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test lint tests wheel docs format bench clean
+.PHONY: help demo check test lint tests wheel docs format bench clean
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -31,6 +32,9 @@ $(VENV)/.bench: $(VENV)/.base
 
 demo: $(VENV)/.base
 	@$(BIN)/discotag predict --sentences lines --format terminal docs/demo.txt
+
+check: lint
+	$(BIN)/pytest -n auto -m "not slow"
 
 test: lint wheel docs tests
 

@@ -1,8 +1,9 @@
-"""Run `discotag` in a process of its own, as the shell does."""
+"""Run `discotag`, or any Python, in a process of its own; or a command in this process."""
 
 import os
 import subprocess
 import sys
+from textwrap import dedent
 
 
 def discotag(*arguments, given=b"", cwd=None, **environment):
@@ -33,3 +34,28 @@ def failed(*arguments, status=1, **options):
     assert done.returncode == status, done.stderr
     assert "Traceback" not in done.stderr
     return done.stderr
+
+
+def python(code, *arguments, without=(), **environment):
+    """Run code in an interpreter of its own, which must succeed, and return what it printed."""
+    inherited = {name: value for name, value in os.environ.items() if name not in without}
+    done = subprocess.run(
+        [sys.executable, "-c", dedent(code), *map(str, arguments)],
+        env=inherited | environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def invoke(*arguments, **options):
+    """Run a command in this process, which is quicker, and return click's result."""
+    from typer.testing import CliRunner
+
+    from discotag.cli import app
+
+    options["env"] = {"COLUMNS": "100"} | options.get("env", {})
+    return CliRunner().invoke(app, list(map(str, arguments)), prog_name="discotag", **options)

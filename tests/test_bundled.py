@@ -3,7 +3,6 @@
 import json
 import multiprocessing
 import re
-import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
 
@@ -12,6 +11,7 @@ import pytest
 
 from discotag import load
 from discotag.model.files import BUNDLED
+from shell import python
 
 POSTS = BUNDLED.parents[2] / "benchmarks" / "held_out"
 TEXT = "I had pain in arms and shoulders."
@@ -122,5 +122,4 @@ def test_needs_little():
         "lines = Path('/proc/self/status').read_text().splitlines()\n"
         "print(*[line.split()[1] for line in lines if line.startswith('VmHWM')])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert int(done.stdout) / 1024 < 350  # MiB
+    assert int(python(code)) / 1024 < 350  # MiB

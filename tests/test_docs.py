@@ -33,6 +33,7 @@ def test_most_pages_have_code():
     assert len(with_code) >= 9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", with_code, ids=lambda page: page.name)
 def test_code_blocks(page, monkeypatch):
     for package in NEEDED.get(page.name, ()):

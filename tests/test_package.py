@@ -2,38 +2,36 @@
 
 import doctest
 import importlib
-import os
 import pkgutil
-import subprocess
 import sys
-import textwrap
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 import discotag
+from shell import python
 
 MOST_MODULES = 100
 """That importing discotag imports too: some 60, 14 of them its own. NumPy alone has over 100."""
 
-MODULES = [
-    module.name
+MODULES = {
+    module.name: Path(find_spec(module.name).origin).read_text("utf-8")
     for module in pkgutil.walk_packages(discotag.__path__, "discotag.")
     if not module.name.endswith("__main__")
-]
+}
+"""The text of each module."""
 
 
 def test_import_is_light():
     code = "import sys, discotag; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = set(done.stdout.split())
+    loaded = set(python(code).split())
     assert loaded.isdisjoint({"torch", "transformers", "numpy", "onnxruntime", "typer", "rich"})
 
 
 def test_import_needs_few_modules():
     def modules(code):
-        command = [sys.executable, "-c", f"{code}; import sys; print(len(sys.modules))"]
-        return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        return int(python(f"{code}; import sys; print(len(sys.modules))"))
 
     assert modules("import discotag") - modules("pass") < MOST_MODULES
 
@@ -46,8 +44,7 @@ def test_predicting_writes_nothing_to_the_home_folder_and_opens_no_socket(tmp_pa
     """Python's sockets are seen by an audit hook, those of libraries among the open files."""
     home, log = tmp_path / "home", tmp_path / "sockets"
     home.mkdir()
-    program = textwrap.dedent(
-        f"""
+    program = f"""
         import os, sys
         seen = []
         sys.addaudithook(lambda event, _: event.startswith("socket.") and seen.append(event))
@@ -66,18 +63,8 @@ def test_predicting_writes_nothing_to_the_home_folder_and_opens_no_socket(tmp_pa
                 seen.append(name)
         open({str(log)!r}, "w").write(repr(seen))
         """
-    )
-    environment = {name: value for name, value in os.environ.items() if name not in ENVIRONMENT}
-    environment.pop("XDG_CACHE_HOME", None)
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env=environment | {"HOME": str(home)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "shoulders" in done.stdout
+    shown = python(program, without=(*ENVIRONMENT, "XDG_CACHE_HOME"), HOME=str(home))
+    assert "shoulders" in shown
     assert list(home.iterdir()) == []
     assert log.read_text() == "[]"
 
@@ -94,17 +81,8 @@ def test_predicting_writes_nothing_to_the_home_folder_and_opens_no_socket(tmp_pa
 def test_telemetry_is_off_unless_the_user_has_chosen(given, wanted):
     names = ["ORT_DISABLE_TELEMETRY", "HF_HUB_DISABLE_TELEMETRY", "DO_NOT_TRACK"]
     code = f"import os, discotag; print([os.environ.get(name) for name in {names}])"
-    environment = {
-        name: value for name, value in os.environ.items() if name not in (*ENVIRONMENT, *names)
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=environment | given,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.strip() == str(wanted)
+    found = python(code, without=(*ENVIRONMENT, *names), **given)
+    assert found.strip() == str(wanted)
 
 
 def test_onnxruntime_is_imported_in_one_place():
@@ -136,7 +114,12 @@ def test_public_names_are_there():
         assert getattr(discotag, name).__doc__
 
 
-@pytest.mark.parametrize("name", MODULES)
+def test_every_module_can_be_imported():
+    for name in MODULES:
+        importlib.import_module(name)
+
+
+@pytest.mark.parametrize("name", [name for name, text in MODULES.items() if ">>> " in text])
 def test_examples_in_docstrings(name):
     failed, _ = doctest.testmod(importlib.import_module(name))
     assert failed == 0

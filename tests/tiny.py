@@ -35,23 +35,26 @@ def tiny_tokenizer():
     return tokenizer.to_str()
 
 
-def tiny_encoder(folder, *, seed=0, positions=512):
-    """Write a BERT with two layers of 32 to a folder, as an encoder to train from."""
+def tiny_encoder(folder, *, seed=0, positions=512, **changes):
+    """Write a BERT with two layers of 32 to a folder, as an encoder to train from.
+
+    Other arguments change its configuration.
+    """
     from transformers import BertConfig, BertModel
 
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "tokenizer.json").write_text(tiny_tokenizer(), "utf-8")
     torch.manual_seed(seed)
-    config = BertConfig(
-        vocab_size=len(json.loads(tiny_tokenizer())["model"]["vocab"]),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=positions,
-        initializer_range=0.5,  # so that words differ
-    )
-    BertModel(config, add_pooling_layer=False).save_pretrained(folder)
+    small = {
+        "vocab_size": len(json.loads(tiny_tokenizer())["model"]["vocab"]),
+        "hidden_size": 32,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "intermediate_size": 64,
+        "max_position_embeddings": positions,
+        "initializer_range": 0.5,  # so that words differ
+    }
+    BertModel(BertConfig(**(small | changes)), add_pooling_layer=False).save_pretrained(folder)
     return folder
 
 

@@ -2,18 +2,14 @@
 
 import json
 
-from typer.testing import CliRunner
-
-from discotag.cli import app
 from discotag.errors import DiscotagError
-
-RUN = CliRunner()
+from shell import invoke
 
 
 def test_table(tmp_path):
     path = tmp_path / "posts.txt"
     path.write_text("Sore toes. My arms hurt.\n", "utf-8")
-    found = RUN.invoke(app, ["benchmark", str(path), "--sentences", "4", "--repeat", "1"])
+    found = invoke("benchmark", path, "--sentences", "4", "--repeat", "1")
     assert found.exit_code == 0, found.output
     assert "4 sentences of 3.5 words" in found.output
     for step in ("text in, mentions out", "split text into words", "score words"):
@@ -22,22 +18,22 @@ def test_table(tmp_path):
 
 def test_texts_of_ones_own():
     options = ["--text", "headache", "--text", "Sore toes.", "--sentences", "2", "--repeat", "1"]
-    found = RUN.invoke(app, ["benchmark", *options, "--json"])
+    found = invoke("benchmark", *options, "--json")
     assert json.loads(found.stdout)["words"] == 4
 
 
 def test_json():
-    found = RUN.invoke(app, ["benchmark", "--sentences", "3", "--repeat", "1", "--json"])
+    found = invoke("benchmark", "--sentences", "3", "--repeat", "1", "--json")
     data = json.loads(found.stdout)
     assert (data["sentences"], data["runtime"], data["device"]) == (3, "onnx-int8", "cpu")
     assert data["sentences_per_second"].keys() == data["seconds"].keys()
 
 
 def test_bad_input(tmp_path):
-    found = RUN.invoke(app, ["benchmark", str(tmp_path / "no.txt")])
+    found = invoke("benchmark", tmp_path / "no.txt")
     assert isinstance(found.exception, DiscotagError)
     assert "no such file" in str(found.exception)
-    found = RUN.invoke(app, ["benchmark", "--sentences", "0"])
+    found = invoke("benchmark", "--sentences", "0")
     assert found.exit_code == 2
 
 
@@ -45,7 +41,7 @@ def test_encodings(tmp_path):
     path = tmp_path / "posts.txt"
     path.write_bytes("Schmerzen im Rücken.".encode("windows-1252"))
     options = ["--sentences", "1", "--repeat", "1", "--json"]
-    found = RUN.invoke(app, ["benchmark", str(path), *options])
+    found = invoke("benchmark", path, *options)
     assert "use --encoding windows-1252" in str(found.exception)
-    found = RUN.invoke(app, ["benchmark", str(path), *options, "--encoding", "windows-1252"])
+    found = invoke("benchmark", path, *options, "--encoding", "windows-1252")
     assert json.loads(found.stdout)["words"] == 4

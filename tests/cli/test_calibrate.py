@@ -6,17 +6,17 @@ from dataclasses import replace
 import openpyxl
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
 from discotag import Document, load
-from discotag.cli import app
 from discotag.corpora import read, write
 from discotag.errors import DiscotagError
 from discotag.model.files import copy_model, read_config, write_config
 from page_parser import Page
+from shell import invoke
 from tiny import tiny_model
 
-RUN = CliRunner()
+pytestmark = pytest.mark.slow
+
 TEXTS = [
     f"{text} {number}"
     for number in range(150)
@@ -42,11 +42,11 @@ def place(tmp_path_factory):
 
 def run(folder, *options):
     given = ["calibrate", folder / "made" / "model", folder / "labelled.jsonl", *options]
-    return RUN.invoke(app, [str(each) for each in given])
+    return invoke(*given)
 
 
 def predict(*arguments):
-    done = RUN.invoke(app, ["predict", *map(str, arguments)], env={"COLUMNS": "200"})
+    done = invoke("predict", *arguments, env={"COLUMNS": "200"})
     assert done.exit_code == 0, done.output + str(done.exception)
     return done
 
@@ -87,13 +87,8 @@ def test_the_model_is_copied_with_its_guarantee(place):
     ]
     assert weights[0].read_bytes() == weights[1].read_bytes()
     assert "## Guarantee" in (place / "ready" / "README.md").read_text("utf-8")
-    done = RUN.invoke(
-        app,
-        [
-            *("calibrate", str(place / "ready"), str(place / "labelled.jsonl")),
-            *("--target-recall", "0.75", "--out", str(place / "ready")),
-        ],
-    )
+    options = ("--target-recall", 0.75, "--out", place / "ready")
+    done = invoke("calibrate", place / "ready", place / "labelled.jsonl", *options)
     assert done.exit_code == 0, done.output
     assert load(place / "ready").config.guarantee.target_recall == 0.75
 
@@ -163,9 +158,7 @@ def test_archives_have_candidates(place, tmp_path):
 
     predict(*given, *options, tmp_path / "none", "--no-candidates", "--format", "parquet")
     assert "candidates" not in pq.read_table(tmp_path / "none").column_names
-    done = RUN.invoke(
-        app, ["predict", *map(str, given), *options, str(tmp_path / "b"), "--bias", "1"]
-    )
+    done = invoke("predict", *given, *options, tmp_path / "b", "--bias", "1")
     failed(done, "bias of 0, not 1")
 
 
@@ -175,10 +168,10 @@ def test_conversions_keep_candidates_or_say_so(place, tmp_path):
     assert late.candidates
     write([*([Document((), text="Fine.")] * 1200), late], found)
     convert = ["corpus", "convert", str(found)]
-    done = RUN.invoke(app, [*convert, str(tmp_path / "found.csv")])
+    done = invoke(*convert, tmp_path / "found.csv")
     assert done.exit_code == 0, done.output + str(done.exception)
     assert (tmp_path / "found.csv").read_text().count("to review") == len(late.candidates)
-    done = RUN.invoke(app, [*convert, str(tmp_path / "found.txt")])
+    done = invoke(*convert, tmp_path / "found.txt")
     assert "does not keep candidates to review, which 1 document has" in done.stderr
 
 
@@ -200,9 +193,9 @@ def test_no_candidates(place):
     ).stdout.splitlines()
     assert "candidates" not in json.loads(line)
     given = ["predict", TEXTS[0], "--candidates", "--model"]
-    done = RUN.invoke(app, [*given, str(place / "made" / "model")])
+    done = invoke(*given, place / "made" / "model")
     failed(done, "this model has no guarantee")
-    done = RUN.invoke(app, ["predict", TEXTS[0], "--model", str(place / "ready"), "--bias", "1"])
+    done = invoke("predict", TEXTS[0], "--model", place / "ready", "--bias", "1")
     failed(done, "bias of 0, not 1")
 
 
@@ -218,9 +211,9 @@ def test_what_cannot_be_done(place, tmp_path):
     write([Document(())], tmp_path / "empty.jsonl")
     model = str(place / "made" / "model")
     given = ["calibrate", model, str(tmp_path / "empty.jsonl"), "--target-recall", "0.8"]
-    done = RUN.invoke(app, given)
+    done = invoke(*given)
     failed(done, "empty.jsonl: it has no gold mentions of ADR")
-    done = RUN.invoke(app, ["calibrate", model, str(tmp_path / "no"), "--target-recall", "0.8"])
+    done = invoke("calibrate", model, tmp_path / "no", "--target-recall", "0.8")
     failed(done, "no such file")
 
 
@@ -231,14 +224,14 @@ def test_a_card_that_somebody_has_changed_stays(place, tmp_path):
         if text is not None:
             (folder / "README.md").write_text(text)
         given = ["calibrate", folder, place / "labelled.jsonl", "--target-recall", 0.8]
-        done = RUN.invoke(app, [*map(str, given), "--out", str(folder)])
+        done = invoke(*given, "--out", folder)
         assert done.exit_code == 0, done.output
     assert "Our model" not in (one / "README.md").read_text()
     assert (other / "README.md").read_text() == "# Our model\n"
 
 
 def test_an_export_has_no_guarantee(place, tmp_path):
-    done = RUN.invoke(app, ["export", str(place / "ready"), str(tmp_path / "onnx")])
+    done = invoke("export", place / "ready", tmp_path / "onnx")
     assert done.exit_code == 0, done.output
     assert "without the guarantee" in done.stderr
     assert load(tmp_path / "onnx").config.guarantee is None
@@ -249,7 +242,7 @@ def test_an_export_of_other_weights_has_no_guarantee(place, tmp_path):
     for runtime, kept in (("torch", True), ("onnx-int8", False)):
         bound = replace(load(place / "ready").config.guarantee, runtime=runtime)
         write_config(tmp_path, replace(read_config(tmp_path)[1], guarantee=bound))
-        done = RUN.invoke(app, ["export", str(tmp_path), str(tmp_path)])
+        done = invoke("export", tmp_path, tmp_path)
         assert done.exit_code == 0, done.output
         assert ("measured with other weights" in done.stderr) != kept
         assert (read_config(tmp_path)[1].guarantee == bound) == kept

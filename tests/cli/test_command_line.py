@@ -2,13 +2,14 @@
 
 import logging
 import sys
+from pathlib import Path
 
 import pytest
 import typer
 
 from discotag import cli
 from discotag.cli import messages
-from shell import discotag
+from shell import discotag, invoke, python
 
 
 def paths(group, *before):
@@ -23,10 +24,23 @@ COMMANDS = list(paths(typer.main.get_command(cli.app)))
 GROUPS = [before for *before, _ in COMMANDS]
 
 
+def test_the_commands_are_those_of_this_tree():
+    """All of them, in a process, whatever discotag is installed."""
+    found = Path(python("import discotag; print(discotag.__file__)").strip())
+    assert found.is_relative_to(Path(__file__).parents[2] / "src")
+    shown = discotag("--help", cwd="/").stdout
+    assert shown == invoke("--help").stdout
+    for command in COMMANDS:
+        assert f"│ {command[0]} " in shown
+    assert {*"predict train calibrate evaluate compare export benchmark serve annotate".split()} < {
+        name for name, *_ in COMMANDS
+    }
+
+
 @pytest.mark.parametrize("command", [[], *COMMANDS], ids=" ".join)
 def test_help(command):
-    short, long = discotag(*command, "-h"), discotag(*command, "--help")
-    assert (short.returncode, short.stderr) == (0, "")
+    short, long = invoke(*command, "-h"), invoke(*command, "--help")
+    assert (short.exit_code, short.stderr) == (0, "")
     assert short.stdout == long.stdout
     assert "<bool>" not in short.stdout
     if command not in GROUPS:

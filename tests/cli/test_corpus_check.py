@@ -5,9 +5,8 @@ import tempfile
 from time import perf_counter
 
 import pytest
-from typer.testing import CliRunner
 
-from discotag.cli import app
+from shell import invoke
 
 GOOD = "pain in arms and legs\n0,2 ADR|0,1,4,4 ADR\n\n"
 THREE_PARTS = "sore , tired , red toes\n0,0,2,2,4,4 ADR\n\n"
@@ -16,9 +15,7 @@ BAD = "sore toes\n5,5 ADR|1,0 ADR|0,1 adr\n\n"
 
 
 def run(*arguments):
-    return CliRunner().invoke(
-        app, ["corpus", "check", *map(str, arguments)], env={"COLUMNS": "100"}
-    )
+    return invoke("corpus", "check", *arguments)
 
 
 PAPER = ("--slots", 2, "--no-gap-mentions")

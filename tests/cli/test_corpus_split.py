@@ -1,17 +1,14 @@
 import json
 
 import pytest
-from typer.testing import CliRunner
 
 from discotag import Document, Mention, Sentence
-from discotag.cli import app
 from discotag.corpora import read, write
+from shell import invoke
 
 
 def run(*arguments):
-    return CliRunner().invoke(
-        app, ["corpus", "split", *map(str, arguments)], env={"COLUMNS": "100"}
-    )
+    return invoke("corpus", "split", *arguments)
 
 
 def document(number):

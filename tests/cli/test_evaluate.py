@@ -3,15 +3,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import discotag
-from discotag.cli import app
 from discotag.corpora import write
 from discotag.errors import DiscotagError
 from discotag.evaluation import KINDS, SLICES
 from discotag.marks import Marked
 from discotag.words import Splitter
+from shell import invoke
 
 BUNDLED = Path(discotag.__file__).parent / "bundled"
 
@@ -34,7 +33,7 @@ took [b]aspirin[/b]
 
 
 def run(*arguments, **options):
-    return CliRunner().invoke(app, ["evaluate", *map(str, arguments)], **options)
+    return invoke("evaluate", *arguments, **options)
 
 
 def ok(*arguments, **options):
@@ -170,8 +169,8 @@ def test_bad_input_is_one_line(gold, predicted, tmp_path):
     other = tmp_path / "other.txt"
     other.write_text(PREDICTED.replace("since", "until"), "utf-8")
     assert failure(gold, other) == (
-        f"{other}: the gold has 'since' (document 1, sentence 1, word 6), "
-        "where the predictions have 'until' (document 1, sentence 1, word 6)"
+        f"{other}: there is 'since' (document 1, sentence 1, word 6) in the gold, "
+        "but 'until' (document 1, sentence 1, word 6) in the predictions"
     )
     assert failure(gold, predicted, "--other", other).startswith(str(other))
     empty = tmp_path / "empty.jsonl"

@@ -1,17 +1,16 @@
 import json
 
 import pytest
-from typer.testing import CliRunner
 
-from discotag.cli import app
 from discotag.cli.lexicon import SHOWN_PROBLEMS
 from discotag.lexicon import LexiconError
+from shell import invoke
 
 ESCAPE = "\x1b[31m\x9b2J\x07"
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, ["lexicon", *map(str, arguments)])
+    return invoke("lexicon", *arguments)
 
 
 @pytest.fixture

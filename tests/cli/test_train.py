@@ -26,6 +26,8 @@ from discotag.training.settings import (
 )
 from learnable import SENTENCES, learnable_encoder, sentence, write_jsonl
 
+pytestmark = pytest.mark.slow
+
 app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode="rich")
 app.command(cls=Command)(train)
 

@@ -20,7 +20,7 @@ def document(*sentences, id=None):
 
 def shown(pairs):
     return [
-        (" ".join(p.words), [str(m) for m in p.gold], [str(m) for m in p.predicted]) for p in pairs
+        (" ".join(p.words), [str(m) for m in p.first], [str(m) for m in p.second]) for p in pairs
     ]
 
 
@@ -68,8 +68,8 @@ def test_several_gold_sentences_for_a_predicted_document():
 def test_a_predicted_mention_across_gold_sentences_is_kept():
     found = document(sentence("sore arm today no arm hurts", ("ADR", [(1, 2), (4, 5)])))
     first, second = align([GOLD], [found])
-    assert [m.fragments for m in first.predicted] == [((1, 2), (4, 5))]
-    assert second.predicted == ()
+    assert [m.fragments for m in first.second] == [((1, 2), (4, 5))]
+    assert second.second == ()
 
 
 def test_other_words_are_compared_by_characters():
@@ -80,10 +80,10 @@ def test_other_words_are_compared_by_characters():
     )
     (pair,) = align([gold], [found])
     assert pair.words == ("head", "-", "ache", ",", "can", "'t", "sleep")
-    assert set(pair.gold) < set(pair.predicted)
-    wrong = set(pair.predicted) - set(pair.gold)
+    assert set(pair.first) < set(pair.second)
+    wrong = set(pair.second) - set(pair.first)
     assert sorted(m.fragments for m in wrong) == [((0, 1),), ((0, 1), (2, 3))]
-    assert [m.text for m in pair.gold] == ["head-ache", "can't sleep"]
+    assert [m.text for m in pair.first] == ["head-ache", "can't sleep"]
 
 
 def test_text_with_other_white_space_and_characters_in_no_word():
@@ -98,8 +98,8 @@ def test_text_with_other_white_space_and_characters_in_no_word():
         offsets=[(0, 4), (5, 8), (11, 14), (17, 20)],
     )
     (pair,) = align([whole], [document(without_signs)])
-    assert len(pair.gold) == 2
-    assert pair.gold == pair.predicted
+    assert len(pair.first) == 2
+    assert pair.first == pair.second
 
 
 @given(
@@ -142,15 +142,15 @@ def test_any_cutting_gives_the_same_mentions(words, data):
     marked_ends = {end for mark in marks for end in mark}
     gold, predicted = side(), side()
     pairs = list(align(gold, predicted))
-    assert sum(len(pair.gold) for pair in pairs) == len(marks)
+    assert sum(len(pair.first) for pair in pairs) == len(marks)
     for pair in pairs:
-        assert set(pair.gold) == set(pair.predicted)
+        assert set(pair.first) == set(pair.second)
 
 
 def test_ids_decide_when_the_order_differs():
     golds = [document(sentence("no pain", ("ADR", [(0, n + 1)])), id=str(n)) for n in range(2)]
     pairs = list(align(golds, reversed(golds)))
-    assert all(pair.gold == pair.predicted for pair in pairs)
+    assert all(pair.first == pair.second for pair in pairs)
     assert [pair.id for pair in pairs] == ["0", "1"]
 
 
@@ -185,23 +185,23 @@ def test_documents_in_order_are_streamed():
     [
         (
             [document(sentence("sore arm today"), sentence("no leg hurts"))],
-            "the gold has 'arm' (document 1 ('a'), sentence 2, word 2), "
-            "where the predictions have 'leg' (document 1, sentence 2, word 2)",
+            "there is 'arm' (document 1 ('a'), sentence 2, word 2) in the gold, "
+            "but 'leg' (document 1, sentence 2, word 2) in the predictions",
         ),
         (
             [document(sentence("sore arm today"), id="a")],
-            "the predictions end where the gold continues with 'no' (document 1 ('a'), sentence "
-            "2, word 1)",
+            "after the end of the predictions, there is 'no' (document 1 ('a'), sentence 2, word "
+            "1) in the gold",
         ),
         (
             [GOLD, document(sentence("and more"), id="b")],
-            "the gold ends where the predictions continue with 'and' (document 2 ('b'), sentence "
-            "1, word 1)",
+            "after the end of the gold, there is 'and' (document 2 ('b'), sentence 1, word 1) in "
+            "the predictions",
         ),
         (
             [],
-            "the predictions end where the gold continues with 'sore' (document 1 ('a'), sentence "
-            "1, word 1)",
+            "after the end of the predictions, there is 'sore' (document 1 ('a'), sentence 1, word "
+            "1) in the gold",
         ),
     ],
 )

@@ -105,6 +105,7 @@ def test_the_guarantee_holds_in_as_many_samples_as_it_says(most):
     assert wrong / tested < 0.1 + 3 * (0.09 / tested) ** 0.5
 
 
+@pytest.mark.slow
 def test_the_guarantee_counts_long_documents_as_short_ones():
     """Half of the documents have 3 mentions, and half have 60, which are harder."""
     random = np.random.default_rng(1)

@@ -1,5 +1,7 @@
+from dataclasses import replace
+
 from discotag import Mention
-from discotag.evaluation import Pair, Report, count_errors, report, total
+from discotag.evaluation import Pair, Report, add, total
 from discotag.evaluation.report import gap_group
 
 HURT = Mention("ADR", [(0, 1), (3, 4)])
@@ -21,25 +23,38 @@ PAIRS = [
 
 def test_everything_is_counted():
     made = Report("gold", "model")
-    assert list(made.recorded(PAIRS)) == PAIRS
+    made.add_all(PAIRS)
     assert made.scores == total(made.tallies)
     assert (made.scores.all.micro.gold, made.scores.all.micro.correct) == (4, 2)
     assert sorted(made.scored) == [(0.4, False), (0.8, True), (0.9, True)]
-    assert (made.by_gap["2 words"].gold, made.by_gap["2 words"].found) == (3, 2)
-    assert (made.by_gap["no gap"].gold, made.by_gap["no gap"].found) == (1, 0)
-    assert [each.document for each, _ in made.wrong] == [2, 4]
-    counted = count_errors(PAIRS)
-    for kind, count in made.errors.items():
-        assert (count.gold, count.predicted) == (counted[kind].gold, counted[kind].predicted)
+    assert (made.by_gap["2 words"].first, made.by_gap["2 words"].both) == (3, 2)
+    assert (made.by_gap["no gap"].first, made.by_gap["no gap"].both) == (1, 0)
+    assert [each.document for each, _ in made.differing] == [2, 4]
+    counts = {kind: (each.first, each.second) for kind, each in made.kinds.items()}
+    assert {kind: both for kind, both in counts.items() if any(both)} == {
+        "gap_missed": (1, 1),
+        "missed": (1, 0),
+    }
+    assert made.discontinuous_sentences == 3
+    assert made.first_scored == 0
 
 
-def test_only_some_sentences_are_kept(monkeypatch):
-    monkeypatch.setattr(report, "MOST_SENTENCES", 1)
+def test_sentences_of_a_document_are_counted_together():
     made = Report("gold", "model")
-    for each in PAIRS:
-        made.add(each)
-    assert len(made.wrong) == 1
-    assert made.wrong_sentences == 2
+    for document, each in zip((1, 1, 2, 3), PAIRS, strict=True):
+        made.add(replace(each, document=document))
+    assert [add([one]) for one in made.of_documents()] == [
+        add(made.tallies[:2]),
+        made.tallies[2],
+        made.tallies[3],
+    ]
+
+
+def test_only_some_sentences_are_kept():
+    made = Report("gold", "model", most=1)
+    made.add_all(PAIRS)
+    assert len(made.differing) == 1
+    assert made.differing_sentences == 2
 
 
 def test_gaps():

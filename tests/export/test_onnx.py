@@ -1,9 +1,6 @@
 """Exports: the same answers as PyTorch, without PyTorch."""
 
 import json
-import subprocess
-import sys
-import textwrap
 
 import numpy as np
 import onnx
@@ -22,6 +19,7 @@ from discotag.model.eight_bits import quantised_columns
 from discotag.model.network import Network
 from discotag.model.onnx_session import ARC_WEIGHTS
 from discotag.model.precision import EightBits
+from shell import python
 from tiny import tiny_deberta, tiny_network, tiny_tokenizer
 
 TEXTS = [
@@ -169,11 +167,8 @@ def test_it_runs_without_pytorch(exported):
     for document in tagger({TEXTS!r}):
         print([str(mention) for mention in document.mentions])
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
-    )
     wanted = [[str(m) for m in d.mentions] for d in load(folder / "model")(TEXTS)]
-    assert done.stdout.splitlines() == [str(each) for each in wanted]
+    assert python(code).splitlines() == [str(each) for each in wanted]
 
 
 def test_an_export_of_another_model_is_refused(exported, tmp_path):

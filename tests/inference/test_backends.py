@@ -8,6 +8,8 @@ from discotag import DiscotagError, Scheme
 from discotag.inference.backends import torch_backend
 from oracle import SCHEMES, name
 
+pytestmark = pytest.mark.slow  # Triton's interpreter
+
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 needs_triton = pytest.mark.skipif(
     not torch_backend.triton_is_installed(), reason="Triton is not installed"

@@ -10,6 +10,8 @@ from discotag.inference.arrays import compile_grammar
 from discotag.inference.backends import torch_backend
 from oracle import SCHEMES, name
 
+pytestmark = pytest.mark.slow  # Triton's interpreter
+
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 every_scheme = pytest.mark.parametrize("scheme", SCHEMES, ids=name)
 BATCH = 3

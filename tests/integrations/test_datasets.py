@@ -1,9 +1,6 @@
 """Documents as a dataset with the schema of bigbio, and back."""
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +10,7 @@ from discotag import Document, InputError, Mention, Sentence
 from discotag.corpora import CorpusError, read, write
 from discotag.integrations.datasets import features, from_dataset, to_dataset
 from samples import DATA, bigbio_row
+from shell import python
 
 datasets = pytest.importorskip(
     "datasets", reason="needs datasets: pip install 'discotag[datasets]'"
@@ -67,8 +65,7 @@ def test_nothing_is_written_to_the_cache(tmp_path):
         "from discotag.integrations.datasets import to_dataset;"
         "to_dataset([Splitter().document('Sore toes.')])"
     )
-    environment = {"HOME": str(tmp_path), "HF_HOME": str(tmp_path / "hf")}
-    subprocess.run([sys.executable, "-c", code], env=os.environ | environment, check=True)
+    python(code, HOME=str(tmp_path), HF_HOME=str(tmp_path / "hf"))
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 

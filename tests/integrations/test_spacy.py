@@ -4,8 +4,6 @@ import gc
 import importlib
 import logging
 import pickle
-import subprocess
-import sys
 from importlib.metadata import entry_points
 
 import pytest
@@ -15,6 +13,7 @@ from hypothesis import strategies as st
 from discotag import InputError, Mention, Scheme, Splitter
 from discotag.model.files import BUNDLED, FILES, ModelError
 from discotag.prediction import Wanted
+from shell import python
 from tiny import tiny_model
 
 spacy = pytest.importorskip("spacy", reason="needs the extra: discotag[spacy]")
@@ -65,8 +64,7 @@ def test_spacy_finds_the_factory_without_an_import_of_discotag():
         "import sys, spacy; print(spacy.blank('en').add_pipe('discotag').name,"
         " *{'transformers', 'onnxruntime'} & set(sys.modules))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "discotag"
+    assert python(code).strip() == "discotag"
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -330,11 +328,10 @@ def test_another_process_can_use_a_pickle(nlp, tmp_path):
     (tmp_path / "nlp").write_bytes(pickle.dumps(nlp))
     code = (
         "import pickle, sys; nlp = pickle.load(open(sys.argv[1], 'rb'));"
-        "sys.stdout.buffer.write(nlp(sys.argv[2]).to_bytes())"
+        "print(nlp(sys.argv[2]).to_bytes().hex())"
     )
-    command = [sys.executable, "-c", code, str(tmp_path / "nlp"), TEXTS[1]]
-    done = subprocess.run(command, capture_output=True, check=True)
-    assert found(Doc(nlp.vocab).from_bytes(done.stdout)) == found(nlp(TEXTS[1]))
+    doc = bytes.fromhex(python(code, tmp_path / "nlp", TEXTS[1]))
+    assert found(Doc(nlp.vocab).from_bytes(doc)) == found(nlp(TEXTS[1]))
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")

@@ -1,8 +1,6 @@
 """Test that folders without a usable model raise errors of one line."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,7 @@ from discotag import load
 from discotag.errors import DiscotagError
 from discotag.model import files
 from discotag.prediction import loading
+from shell import python
 from tiny import tiny_model
 
 
@@ -250,6 +249,5 @@ def test_loading_imports_nothing_heavy():
         "import sys, discotag.model.files, discotag.prediction.loading, discotag.cli.predict\n"
         "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     heavy = {"torch", "transformers", "scipy", "matplotlib", "onnx", "sklearn", "yaml"}
-    assert heavy.isdisjoint(done.stdout.split())
+    assert heavy.isdisjoint(python(code).split())

@@ -116,6 +116,7 @@ def test_samples_have_the_right_frequencies():
         assert seen == pytest.approx(share, abs=4 * (share * (1 - share) / number) ** 0.5 + 1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("scheme", [SEMANTIC, SCHEMES[4]], ids=name)
 def test_gradients(scheme, weighted):

@@ -1,7 +1,7 @@
 """The report of an evaluation: what is in it, and that nothing of a user's text is markup."""
 
 from discotag import Mention
-from discotag.evaluation import Pair, Report, intervals, report
+from discotag.evaluation import Pair, Report, intervals
 from discotag.render.evaluation_page import evaluation_page
 from page_parser import Page
 
@@ -12,8 +12,8 @@ OUT = Mention("ADR", [(3, 9)])
 WORDS = (EVIL, "and", "fingers", "hurt")
 
 
-def made(*sides):
-    found = Report(EVIL, f"model {EVIL}")
+def made(*sides, **options):
+    found = Report(EVIL, f"model {EVIL}", **options)
     for number, (gold, predicted) in enumerate(sides, 1):
         found.add(Pair(number, EVIL, 1, WORDS, tuple(gold), tuple(predicted)))
     return found
@@ -60,6 +60,6 @@ def test_without_errors_and_without_scores():
     assert "<fieldset" not in text
 
 
-def test_sentences_that_are_not_shown_are_counted(monkeypatch):
-    monkeypatch.setattr(report, "MOST_SENTENCES", 1)
-    assert "The first 1; 2 more are not shown." in evaluation_page(made(*[([TOES], [])] * 3))
+def test_sentences_that_are_not_shown_are_counted():
+    found = made(*[([TOES], [])] * 3, most=1)
+    assert "The first 1; 2 more are not shown." in evaluation_page(found)

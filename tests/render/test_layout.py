@@ -77,6 +77,7 @@ def check(sentence, layout, measure, width):
     assert covered == [set(mention.words) for mention in sentence.mentions]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", [cell_len, svg_measure], ids=["cells", "units"])
 def test_marks_of_random_mention_sets_do_not_overlap(measure):
     for seed in range(MENTION_SETS):

@@ -135,13 +135,13 @@ def test_the_report_is_that_of_the_model(place, tmp_path):
     data, settings = place / "train.jsonl", _settings(place, num_train_epochs=20)
     figures = run(Sources(data, data), settings, tmp_path / "run", write_report=reports.append)
     (report,) = reports
-    assert (report.gold, report.predicted) == (str(data), str(tmp_path / "run" / "model"))
+    assert (report.first, report.second) == (str(data), str(tmp_path / "run" / "model"))
     gold = list(read(data))
-    wanted = Report(report.gold, report.predicted)
+    wanted = Report(report.first, report.second)
     for pair in align(gold, load(tmp_path / "run" / "model").predict(gold)):
         wanted.add(pair)
     assert report.tallies == wanted.tallies
-    assert report.wrong == wanted.wrong
+    assert report.differing == wanted.differing
     assert [each[1] for each in report.scored] == [each[1] for each in wanted.scored]
     assert [each[0] for each in report.scored] == pytest.approx(
         [each[0] for each in wanted.scored], abs=1e-3

@@ -18,6 +18,7 @@ from discotag.cli import (
     annotate,
     benchmark,
     calibrate,
+    compare,
     corpus_check,
     corpus_convert,
     corpus_prepare,
@@ -41,28 +42,18 @@ FIRST_SAY: Final = 1.0
 """Seconds before a failed process ends if it leaves the message to the first one on its machine:
 when one process fails, torchrun ends the others."""
 
-app = typer.Typer(
-    cls=Group,
-    help="Find mentions in text, including those whose words are not adjacent.",
-    no_args_is_help=True,
+
+def _group(help: str, **more: Any) -> typer.Typer:
+    return typer.Typer(cls=Group, help=help, no_args_is_help=True, rich_markup_mode="rich", **more)
+
+
+app = _group(
+    "Find mentions in text, including those whose words are not adjacent.",
     context_settings=HELP_NAMES,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
 )
-corpus = typer.Typer(
-    cls=Group,
-    help="Read, check, convert, split and prepare corpora.",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-)
-names = typer.Typer(
-    cls=Group,
-    help="Names of body parts: make them from UMLS, find them in a text.",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-)
-
-
+corpus = _group("Read, check, convert, split and prepare corpora.")
+names = _group("Names of body parts: make them from UMLS, find them in a text.")
 SIMILAR: Final = dict(zip("━─┄╭╮–·’‘“”", "=--++-|''\"\"", strict=True)) | {"…": "..."}
 """What is shown instead of characters of messages and drawings by terminals without Unicode."""
 
@@ -92,6 +83,7 @@ def _options(
 register(app, "predict", predict.predict)
 register(app, "train", train.train)
 register(app, "evaluate", evaluate.evaluate)
+register(app, "compare", compare.compare)
 app.add_typer(corpus, name="corpus")
 register(corpus, "check", corpus_check.check)
 register(corpus, "convert", corpus_convert.convert)

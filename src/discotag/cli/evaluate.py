@@ -2,89 +2,50 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from enum import StrEnum
-from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import track
 from rich.table import Table
 
 from discotag.cli.messages import say, warn
-from discotag.cli.options import EncodingOption, plain_console, print_data
+from discotag.cli.options import EncodingOption, figure_table, plain_console, print_data, tracked
 from discotag.corpora import read
 from discotag.corpora.parsing.files import created
 from discotag.corpora.parsing.problems import KINDS as PROBLEM_KINDS
 from discotag.corpora.parsing.problems import Problem, strict
+from discotag.counts import in_percent
 from discotag.evaluation import (
-    KINDS,
     SLICES,
     Counts,
+    Difference,
     EvaluationError,
     FigureIntervals,
     Figures,
     Interval,
-    KindCount,
-    Mistake,
     Pair,
     Report,
-    Scores,
     SliceComparison,
-    SliceIntervals,
     Tally,
-    add,
     align,
     compare,
-    count_errors,
+    describe_kinds,
     intervals,
-    tally,
-    total,
 )
 from discotag.mentions import Document
 from discotag.model.files import BUNDLED_NAME, CONFIG
 from discotag.render import printable
 from discotag.render.evaluation_page import evaluation_page
-from discotag.render.shares import in_percent
 from discotag.words import Splitter
 
 STANDARD_INPUT = Path("-")
 
 Unit = StrEnum("Unit", ["sentence", "document"])
-
-
-@dataclass(slots=True)
-class _System:
-    """The results of one system."""
-
-    path: Path
-    tallies: list[Tally] = field(default_factory=list)
-    documents: list[int] = field(default_factory=list)
-    """For each tally of a sentence, the number of its document."""
-    discontinuous_sentences: int = 0
-    scored_gold: int = 0
-    scored: int = 0
-    """The numbers of sentences with a score of a gold mention, and of a predicted one."""
-    errors: dict[str, KindCount] | None = None
-    intervals: dict[str, SliceIntervals] | None = None
-    report: Report | None = None
-
-    @property
-    def scores(self) -> Scores:
-        return total(self.tallies)
-
-    def units(self, by: Unit) -> list[Tally]:
-        if by is Unit.sentence:
-            return self.tallies
-        numbered = zip(self.documents, self.tallies, strict=True)
-        return [
-            add(one for _, one in group) for _, group in groupby(numbered, lambda each: each[0])
-        ]
 
 
 def evaluate(
@@ -148,7 +109,7 @@ def evaluate(
         raise typer.BadParameter("a model reads the gold a second time; use a file")
     if report is not None:
         _check_report(report, [gold, predicted, other])
-    systems: list[_System] = []
+    systems: list[Report] = []
     for path in (predicted, other):
         if path is not None:
             found: Iterable[Document]
@@ -162,11 +123,11 @@ def evaluate(
                 found = tagger.predict(truths, candidates=False)
             else:
                 found = _documents(path, predicted_format, encoding)
-            shown = Report(str(gold), str(path)) if report and not systems else None
-            systems.append(_compared(path, align(truth, found), errors, shown))
+            systems.append(Report(str(gold), str(path)))
+            _add_all(systems[-1], align(truth, found))
     if not systems[0].tallies:
         raise EvaluationError(f"{gold}: no sentences to score")
-    if systems[0].scored_gold and not systems[0].scored:
+    if systems[0].first_scored and not systems[0].scored:
         warn(
             f"the mentions of {gold} have scores, those of {predicted} have none; the gold must "
             "come first"
@@ -174,20 +135,19 @@ def evaluate(
     compared = None
     try:
         for system in systems if not no_intervals else ():
-            system.intervals = intervals(system.units(by), seed=seed)
+            system.intervals = intervals(_units(system, by), seed=seed)
         if other is not None:
-            compared = compare(*(system.units(by) for system in systems), seed=seed)
+            compared = compare(*(_units(system, by) for system in systems), seed=seed)
     except EvaluationError as error:  # the figures are valid without intervals
         say(f"no intervals: {error}")
-    if report is not None and systems[0].report is not None:
-        systems[0].report.intervals = systems[0].intervals
+    if report is not None:
         with created(report) as stream:
-            stream.write(evaluation_page(systems[0].report))
+            stream.write(evaluation_page(systems[0]))
         say(f"wrote {report}")
     if as_json:
-        print_data(_data(systems, compared, by, seed))
+        print_data(_data(systems, compared, by, seed, errors))
     else:
-        _show(systems, compared, by)
+        _show(systems, compared, by, errors)
 
 
 def _documents(
@@ -226,37 +186,24 @@ def _check_report(report: Path, inputs: Iterable[Path | None]) -> None:
         raise typer.BadParameter("--report would overwrite what is evaluated")
 
 
-def _compared(
-    path: Path, pairs: Iterable[Pair], with_errors: bool, report: Report | None
-) -> _System:
-    system = _System(path, report=report)
-    if report is not None:
-        pairs = report.recorded(pairs)
-
-    def recorded() -> Iterator[Pair]:
-        console = Console(stderr=True)
-        for pair in track(
-            pairs, "Sentences", console=console, disable=not console.is_terminal, transient=True
-        ):
-            system.tallies.append(tally(pair.gold, pair.predicted))
-            system.documents.append(pair.document)
-            system.discontinuous_sentences += any(m.discontinuous for m in pair.gold)
-            system.scored_gold += any(m.score is not None for m in pair.gold)
-            system.scored += any(m.score is not None for m in pair.predicted)
-            yield pair
-
+def _add_all(report: Report, pairs: Iterable[Pair]) -> None:
+    """Add sentences to a report, and show the progress on a terminal."""
     try:
-        if with_errors:
-            system.errors = count_errors(recorded())
-        else:
-            deque(recorded(), maxlen=0)
+        report.add_all(tracked(pairs, "Sentences"))
     except EvaluationError as error:
-        raise EvaluationError(f"{path}: {error}") from error
-    return system
+        raise EvaluationError(f"{report.second}: {error}") from error
+
+
+def _units(report: Report, by: Unit) -> list[Tally]:
+    return report.tallies if by is Unit.sentence else report.of_documents()
 
 
 def _data(
-    systems: list[_System], compared: dict[str, SliceComparison] | None, by: Unit, seed: int
+    systems: list[Report],
+    compared: dict[str, SliceComparison] | None,
+    by: Unit,
+    seed: int,
+    errors: bool,
 ) -> dict[str, Any]:
     first = systems[0]
     data: dict[str, Any] = {
@@ -265,16 +212,16 @@ def _data(
         "documents": len(set(first.documents)),
         "by": str(by),
         "seed": seed,
-        **_system_data(first),
+        **_system_data(first, errors),
     }
     if compared is not None:
-        data["other"] = _system_data(systems[1])
+        data["other"] = _system_data(systems[1], errors)
         data["comparison"] = {name: asdict(part) for name, part in compared.items()}
     return data
 
 
-def _system_data(system: _System) -> dict[str, Any]:
-    data: dict[str, Any] = {"predictions": str(system.path), "slices": {}}
+def _system_data(system: Report, errors: bool) -> dict[str, Any]:
+    data: dict[str, Any] = {"predictions": system.second, "slices": {}}
     for name, part in system.scores.slices():
         ends = None if system.intervals is None else system.intervals[name]
         data["slices"][name] = {
@@ -285,14 +232,14 @@ def _system_data(system: _System) -> dict[str, Any]:
                 for label, counts in part.labels.items()
             },
         }
-    if system.errors is not None:
+    if errors:
         data["errors"] = {
             kind: {
-                "gold": count.gold,
-                "predicted": count.predicted,
+                "gold": count.first,
+                "predicted": count.second,
                 "examples": [_example_data(*example) for example in count.examples],
             }
-            for kind, count in system.errors.items()
+            for kind, count in system.kinds.items()
         }
     return data
 
@@ -308,18 +255,16 @@ def _row_data(row: Counts | Figures, ends: FigureIntervals | None) -> dict[str, 
     return data
 
 
-def _example_data(pair: Pair, error: Mistake) -> dict[str, Any]:
-    return {
-        "document": pair.document,
-        "id": pair.id,
-        "sentence": pair.sentence,
-        "words": pair.words,
-        "gold": [mention.to_dict() for mention in error.gold],
-        "predicted": [mention.to_dict() for mention in error.predicted],
+def _example_data(pair: Pair, error: Difference) -> dict[str, Any]:
+    return pair.place() | {
+        "gold": [mention.to_dict() for mention in error.first],
+        "predicted": [mention.to_dict() for mention in error.second],
     }
 
 
-def _show(systems: list[_System], compared: dict[str, SliceComparison] | None, by: Unit) -> None:
+def _show(
+    systems: list[Report], compared: dict[str, SliceComparison] | None, by: Unit, errors: bool
+) -> None:
     console = plain_console()
     first = systems[0]
     console.print(
@@ -328,40 +273,25 @@ def _show(systems: list[_System], compared: dict[str, SliceComparison] | None, b
     )
     for system in systems:
         if compared is not None:
-            console.print(f"\n{printable(str(system.path))}", style="bold")
+            console.print(f"\n{printable(system.second)}", style="bold")
         for name, about in SLICES.items():
             console.print(_score_table(system, name, about))
-        if system.errors is not None:
-            console.print(_error_table(system.errors))
-            _show_examples(console, system.errors)
+        if errors:
+            console.print(_error_table(system))
+            _show_examples(console, system)
     if compared is not None:
         console.print(_comparison_table(compared))
     if compared is not None or first.intervals is not None:
         console.print(f"Intervals: 95%, by bootstrap over {by}s.", style="dim")
 
 
-def _table(title: str, texts: Iterable[str], numbers: Iterable[str]) -> Table:
-    table = Table(
-        title=title[0].upper() + title[1:],
-        title_justify="left",
-        box=SIMPLE_HEAD,
-        pad_edge=False,
-        collapse_padding=True,
-    )
-    for name in texts:
-        table.add_column(name, overflow="fold")
-    for name in numbers:
-        table.add_column(name, justify="right", no_wrap=True, overflow="fold")
-    return table
-
-
-def _score_table(system: _System, name: str, about: str) -> Table:
+def _score_table(system: Report, name: str, about: str) -> Table:
     part = dict(system.scores.slices())[name]
     ends = None if system.intervals is None else system.intervals[name]
     numbers = ["precision", "recall", "F1", "gold", "predicted", "correct"]
     if ends is not None:
         numbers.insert(3, "95% of F1")
-    table = _table(about, ["label"], numbers)
+    table = figure_table(about, ["label"], numbers)
 
     def add_row(title: str, row: Counts | Figures, interval: FigureIntervals | None) -> None:
         cells = [in_percent(row.precision), in_percent(row.recall), in_percent(row.f1)]
@@ -381,7 +311,7 @@ def _score_table(system: _System, name: str, about: str) -> Table:
 
 def _comparison_table(compared: dict[str, SliceComparison]) -> Table:
     title = "the F1 of the second system minus the F1 of the first"
-    table = _table(title, ["mentions", "labels"], ["difference", "95%", "p"])
+    table = figure_table(title, ["mentions", "labels"], ["difference", "95%", "p"])
     for name, part in compared.items():
         for row, figure in (("micro", part.micro), ("macro", part.macro)):
             difference = f"{100 * figure.difference:+.2f}"
@@ -390,27 +320,24 @@ def _comparison_table(compared: dict[str, SliceComparison]) -> Table:
     return table
 
 
-def _error_table(errors: dict[str, KindCount]) -> Table:
-    table = _table("errors", ["kind", "what it is"], ["not found", "wrong"])
-    for kind, count in errors.items():
-        row = (str(count.gold), str(count.predicted))
-        table.add_row(_title(kind), KINDS[kind], *row)
+def _error_table(system: Report) -> Table:
+    table = figure_table("errors", ["kind", "what it is"], ["not found", "wrong"])
+    counts = system.kinds
+    for kind, about in describe_kinds().items():
+        table.add_row(_title(kind), about, str(counts[kind].first), str(counts[kind].second))
     table.add_section()
-    counts = errors.values()
-    sums = (sum(count.gold for count in counts), sum(count.predicted for count in counts))
+    sums = sum(each.first for each in counts.values()), sum(each.second for each in counts.values())
     table.add_row("all", "", *map(str, sums))
     return table
 
 
-def _show_examples(console: Console, errors: dict[str, KindCount]) -> None:
-    for kind, count in errors.items():
+def _show_examples(console: Console, system: Report) -> None:
+    for kind, count in system.kinds.items():
         if count.examples:
             console.print(f"\n{_title(kind)}", style="bold")
         for pair, error in count.examples:
-            document = pair.document if pair.id is None else printable(pair.id)
-            where = f"document {document}, sentence {pair.sentence}: "
-            console.print(where + printable(" ".join(pair.words)), soft_wrap=True)
-            for side, mentions in (("gold", error.gold), ("predicted", error.predicted)):
+            console.print(printable(str(pair)), soft_wrap=True)
+            for side, mentions in (("gold", error.first), ("predicted", error.second)):
                 for mention in mentions:
                     console.print(f"  {side:9} {printable(str(mention))}", soft_wrap=True)
         if count.not_shown:

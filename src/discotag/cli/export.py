@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Annotated
 import typer
 
 from discotag.cli.messages import say
-from discotag.cli.options import AsJson, plain_console, plain_table
+from discotag.cli.options import AsJson, plain_console, plain_table, print_data
 from discotag.errors import DiscotagError
 from discotag.model.precision import EightBits
 
@@ -69,7 +68,7 @@ def export(
             "`discotag calibrate` measures one"
         )
     if as_json:
-        print(json.dumps([asdict(each) for each in found]))
+        print_data([asdict(each) for each in found])
         return
     table = plain_table(
         "file for", "MB", "scores differ by", "probabilities by", f"within {NEAR}", "same mentions"

@@ -20,14 +20,11 @@ from rich.progress import (
 )
 
 from discotag.cli.messages import say
-from discotag.cli.options import plain_console, plain_table, print_data
+from discotag.cli.options import SHOWN_PROBLEMS, plain_console, plain_table, print_data
 from discotag.counts import counted
 from discotag.lexicon import Lexicon, LexiconError, UmlsCounts, convert_umls
 from discotag.lexicon.umls import Progress as Tell
 from discotag.render import printable
-
-SHOWN_PROBLEMS = 20
-"""The number of invalid lines that are shown; further ones are counted."""
 
 
 def umls(

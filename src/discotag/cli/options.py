@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Final, cast
+from typing import Annotated, Any, Final, cast
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, track
 from rich.table import Table
 
 from discotag import words as words_room
@@ -21,6 +22,7 @@ from discotag.corpora.checks.analysis import Analysis
 from discotag.corpora.formats.registry import READABLE
 from discotag.corpora.parsing.files import STANDARD, created
 from discotag.counts import counted
+from discotag.evaluation import Pair
 from discotag.mentions import Document
 from discotag.model.config import ModelConfig
 from discotag.render import percent
@@ -35,6 +37,12 @@ a sentence."""
 
 Sentences = StrEnum("Sentences", ["auto", "lines", "whole"])
 Words = StrEnum("Words", ["pattern", "characters", "spaces"])
+
+
+def _unset(name: str, help: str, **more: Any) -> Any:
+    """Declare an option whose help says in words what holds without it."""
+    return typer.Option(name, help=help, show_default=False, **more)
+
 
 InPath = Annotated[Path, typer.Argument(help="A file, a folder, or - for standard input.")]
 InFormat = Annotated[
@@ -67,54 +75,42 @@ SkipBad = Annotated[
 ]
 EncodingOption = Annotated[
     str | None,
-    typer.Option(
+    _unset(
         "--encoding",
+        "The encoding of files without a byte-order mark, such as windows-1252; else UTF-8.",
         metavar="NAME",
-        help="The encoding of files without a byte-order mark, such as windows-1252; else UTF-8.",
-        show_default=False,
     ),
 ]
 RuntimeOption = Annotated[
     str | None,
-    typer.Option(
-        "--runtime",
-        help="torch, onnx or onnx-int8. [default: the most exact that the model has]",
-        show_default=False,
-    ),
+    _unset("--runtime", "torch, onnx or onnx-int8. [default: the most exact that the model has]"),
 ]
 DeviceOption = Annotated[
     str | None,
-    typer.Option(
-        "--device",
-        help="cpu or cuda. [default: cpu; with torch, cuda if available]",
-        show_default=False,
-    ),
+    _unset("--device", "cpu or cuda. [default: cpu; with torch, cuda if available]"),
 ]
 TextColumnOption = Annotated[
     str | None,
-    typer.Option(
+    _unset(
         "--text-column",
+        "The column of a table with the texts. [default: the only one that can be it]",
         metavar="NAME",
-        help="The column of a table with the texts. [default: the only one that can be it]",
-        show_default=False,
     ),
 ]
 IdColumnOption = Annotated[
     str | None,
-    typer.Option(
+    _unset(
         "--id-column",
+        "The column of a table with the ids of the texts. [default: id, else row numbers]",
         metavar="NAME",
-        help="The column of a table with the ids of the texts. [default: id, else row numbers]",
-        show_default=False,
     ),
 ]
 SheetOption = Annotated[
     str | None,
-    typer.Option(
+    _unset(
         "--sheet",
+        "The name or number of the sheet of a workbook. [default: the only one with cells]",
         metavar="NAME",
-        help="The name or number of the sheet of a workbook. [default: the only one with cells]",
-        show_default=False,
     ),
 ]
 RowKind = StrEnum("RowKind", ["mentions", "documents"])
@@ -157,6 +153,22 @@ def plain_table(*columns: str, title: str | None = None) -> Table:
     return table
 
 
+def figure_table(title: str, texts: Iterable[str], numbers: Iterable[str]) -> Table:
+    """Return a table with columns of texts, and columns of numbers to their right."""
+    table = Table(
+        title=title[0].upper() + title[1:],
+        title_justify="left",
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
+    )
+    for name in texts:
+        table.add_column(name, overflow="fold")
+    for name in numbers:
+        table.add_column(name, justify="right", no_wrap=True, overflow="fold")
+    return table
+
+
 def print_data(data: object) -> None:
     """Print plain data as a line of JSON."""
     with created(STANDARD) as stream:
@@ -166,6 +178,12 @@ def print_data(data: object) -> None:
 def share(part: int, whole: int) -> str:
     """Return the share of a part in the whole, in percent."""
     return percent(part / whole, 1) if whole else "–"
+
+
+def tracked(items: Iterable[Pair], what: str) -> Iterable[Pair]:
+    """Return the same sentences, whose number is shown on a terminal while they are taken."""
+    console = Console(stderr=True)
+    return track(items, what, console=console, disable=not console.is_terminal, transient=True)
 
 
 @contextmanager

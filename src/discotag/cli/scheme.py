@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -12,11 +11,10 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from discotag.automata import to_dot
-from discotag.cli.options import plain_console
+from discotag.cli.options import plain_console, plain_table, print_data
 from discotag.counts import counted
 from discotag.errors import InputError
 from discotag.mentions import Mention, Sentence, locate
@@ -87,7 +85,7 @@ def scheme(
     if dot:
         print(to_dot(chosen.grammar, name="discotag"))
     elif as_json:
-        print(json.dumps(_data(chosen, example), ensure_ascii=False))
+        print_data(_data(chosen, example))
     elif example is None:
         _show_scheme(chosen, plain_console())
     else:
@@ -179,10 +177,10 @@ def _show_scheme(scheme: Scheme, console: Console) -> None:
         Text("Scheme ", style="bold")
         + Text(f"{', '.join(scheme.labels)} · {slots} · {scheme.naming} naming · {gaps}\n")
     )
-    tags = Table("tag", "the word is", title=f"{len(scheme.tags)} tags", title_justify="left")
+    tags = plain_table("tag", "the word is", title=f"{len(scheme.tags)} tags")
     for name, tag in scheme.tagset.items():
         tags.add_row(name, _meaning(tag))
-    rules = Table("rule", "", "states", "arcs", title="Rules", title_justify="left")
+    rules = plain_table("rule", "", "states", "arcs", title="Rules")
     for rule in scheme.rules:
         automaton = rule.automaton
         rules.add_row(str(rule.number), rule.text, str(automaton.size), str(len(automaton.arcs)))
@@ -190,12 +188,10 @@ def _show_scheme(scheme: Scheme, console: Console) -> None:
     rules.add_section()
     sizes = (str(grammar.size), str(len(grammar.arcs)))
     rules.add_row("all", "the grammar, their intersection", *sizes)
-    counts = Table("words", "tag sequences", title="Well-formed", title_justify="left")
+    counts = plain_table("words", "tag sequences", title="Well-formed")
     for length in COUNTED_LENGTHS:
         counts.add_row(str(length), str(grammar.count(length)))
     for table in (tags, rules, counts):
-        for column in table.columns:
-            column.overflow = "fold"
         console.print(table)
 
 
@@ -230,11 +226,11 @@ def _show_example(
         console.print(drawing, soft_wrap=True)
     decoded = _sentence(sentence.words, tuple(scheme.decode(tags)))
     console.print(f"Mentions decoded from the tags: {len(decoded.mentions)}")
-    table = Table("label", "mention", "words", box=None, pad_edge=False)
+    if not decoded.mentions:
+        return
+    table = plain_table("label", "mention", "words")
+    table.box, table.pad_edge = None, False
     for mention in decoded.mentions:
         ranges = " ".join(f"{start}:{end}" for start, end in mention.fragments)
         table.add_row(mention.label, printable(mention.text or ""), ranges)
-    for column in table.columns:
-        column.overflow = "fold"
-    if decoded.mentions:
-        console.print(table)
+    console.print(table)

@@ -1,6 +1,6 @@
-"""Evaluation: precision, recall and F1, their intervals, calibration, and kinds of errors."""
+"""Two sets of annotated documents compared: figures, intervals, calibration, differences."""
 
-from discotag.evaluation.alignment import AlignmentError, Pair, align
+from discotag.evaluation.alignment import GOLD_AND_PREDICTIONS, AlignmentError, Names, Pair, align
 from discotag.evaluation.curves import (
     Bin,
     Point,
@@ -8,7 +8,12 @@ from discotag.evaluation.curves import (
     calibration_error,
     precision_recall,
 )
-from discotag.evaluation.errors import KINDS, KindCount, Mistake, count_errors, find_errors
+from discotag.evaluation.differences import (
+    KINDS,
+    Difference,
+    describe_kinds,
+    find_differences,
+)
 from discotag.evaluation.intervals import (
     Comparison,
     FigureIntervals,
@@ -18,7 +23,7 @@ from discotag.evaluation.intervals import (
     compare,
     intervals,
 )
-from discotag.evaluation.report import Report
+from discotag.evaluation.report import KindCount, Report
 from discotag.evaluation.scores import (
     SLICES,
     Counts,
@@ -34,18 +39,20 @@ from discotag.evaluation.scores import (
 )
 
 __all__ = [
+    "GOLD_AND_PREDICTIONS",
     "KINDS",
     "SLICES",
     "AlignmentError",
     "Bin",
     "Comparison",
     "Counts",
+    "Difference",
     "EvaluationError",
     "FigureIntervals",
     "Figures",
     "Interval",
     "KindCount",
-    "Mistake",
+    "Names",
     "Pair",
     "Point",
     "Report",
@@ -59,8 +66,8 @@ __all__ = [
     "calibration",
     "calibration_error",
     "compare",
-    "count_errors",
-    "find_errors",
+    "describe_kinds",
+    "find_differences",
     "intervals",
     "precision_recall",
     "score",

@@ -92,20 +92,26 @@ def find_bound(
     units = [np.array(each) for each in scores if len(each)]
     if not units:
         raise InputError("there are no gold mentions, so recall cannot be measured")
+    every, sizes = np.concatenate(units), np.array([len(each) for each in units])
+    starts = np.cumsum(sizes) - sizes
+
+    def missed_below(threshold: float) -> Numbers:
+        return np.add.reduceat(every < threshold, starts, dtype=np.int64)
+
     wanted = -log(1 - confidence)
     best = None
     for threshold in GRID.tolist():
-        if evidence(*_losses(units, threshold), 1 - target, most) < wanted:
+        if evidence(missed_below(threshold), sizes, 1 - target, most) < wanted:
             break
         best = threshold
-    missed, sizes = _losses(units, GRID[0] if best is None else best)
+    lowest = missed_below(GRID[0])
+    missed = lowest if best is None else missed_below(best)
     weights = _weights(sizes, most)
     found = float(1 - (weights * missed).sum() / (weights * sizes).sum())
-    lowest = _losses(units, GRID[0])
     reachable = (
         percent
         for percent in range(99, 0, -1)
-        if evidence(*lowest, 1 - percent / 100, most) >= wanted
+        if evidence(lowest, sizes, 1 - percent / 100, most) >= wanted
     )
     needed = None
     if best is None:
@@ -114,7 +120,7 @@ def find_bound(
             (
                 number
                 for number in numbers
-                if evidence(*lowest, 1 - target, most, number / len(units)) >= wanted
+                if evidence(lowest, sizes, 1 - target, most, number / len(units)) >= wanted
             ),
             None,
         )
@@ -168,8 +174,3 @@ def log_tail(events: int, trials: int, chance: float) -> float:
 def _weights(sizes: Numbers, most: int | None) -> Numbers:
     """Return the weight of each mention of units of these sizes."""
     return np.ones(len(sizes)) if most is None else np.minimum(sizes, most) / sizes
-
-
-def _losses(units: Sequence[Numbers], threshold: float) -> tuple[Numbers, Numbers]:
-    missed = np.array([(each < threshold).sum() for each in units])
-    return missed, np.array([len(each) for each in units])

@@ -1,17 +1,17 @@
-"""What a report of an evaluation shows, collected sentence by sentence."""
+"""What is found by comparing two sides, collected sentence by sentence."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Final
 
 from discotag.evaluation.alignment import Pair
 from discotag.evaluation.curves import Scored
-from discotag.evaluation.errors import KINDS, KindCount, Mistake, find_errors
+from discotag.evaluation.differences import KINDS, Difference, find_differences
 from discotag.evaluation.intervals import SliceIntervals
-from discotag.evaluation.scores import Scores, Tally, tally, total
+from discotag.evaluation.scores import Scores, Tally, add, tally, total
 from discotag.mentions import Mention
 
 GAPS: Final = {"no gap": (0, 0), "1 word": (1, 1), "2 words": (2, 2), "3 to 5 words": (3, 5)}
@@ -19,77 +19,117 @@ GAPS: Final = {"no gap": (0, 0), "1 word": (1, 1), "2 words": (2, 2), "3 to 5 wo
 LONGER: Final = "6 words or more"
 
 MOST_SENTENCES: Final = 1000
-"""The number of sentences with errors that are kept, to save memory."""
+"""The number of sentences with differences that are kept, to save memory."""
+
+EXAMPLES: Final = 3
+"""The number of examples that are kept of each kind."""
+
+
+@dataclass(slots=True)
+class KindCount:
+    """The numbers of mentions in one kind of difference, and its first examples."""
+
+    first: int = 0
+    second: int = 0
+    examples: list[tuple[Pair, Difference]] = field(default_factory=list)
+    not_shown: int = 0
+    """The number of differences that are not among the examples."""
+
+    def add(self, pair: Pair, difference: Difference) -> None:
+        """Count a difference."""
+        self.first += len(difference.first)
+        self.second += len(difference.second)
+        if len(self.examples) < EXAMPLES:
+            self.examples.append((pair, difference))
+        else:
+            self.not_shown += 1
 
 
 @dataclass(slots=True)
 class Found:
-    """Numbers of gold mentions, and of those that were found."""
+    """Numbers of mentions of the first side, and of those that the second has too."""
 
-    gold: int = 0
-    found: int = 0
+    first: int = 0
+    both: int = 0
 
 
 @dataclass(slots=True)
 class Report:
-    """The results of a system.
+    """The differences and figures of two sides, the first of which may be the gold.
 
     Attributes:
-        gold, predicted: What was compared, for the title.
+        first, second: What was compared, for titles.
         tallies: The counts of each sentence.
-        errors: The kinds of errors.
-        by_gap: Gold mentions by the words in their gaps.
-        scored: The scores of predicted mentions that have one.
-        wrong: The first `MOST_SENTENCES` sentences with errors.
-        wrong_sentences: The number of sentences with errors.
+        documents: The number of the document of each sentence.
+        discontinuous_sentences: The number of sentences with a discontinuous mention of the first
+            side.
+        kinds: The mentions that only one side has, by the kind of difference. Those of the first
+            side add up to all that the second has not, and vice versa.
+        by_gap: Mentions of the first side by the words in their gaps.
+        first_scored: The number of mentions of the first side that have a score.
+        scored: The scores of mentions of the second side, and whether the first has them too.
+        differing: The first sentences with differences, `most` of them.
+        differing_sentences: The number of sentences with differences.
         intervals: The intervals of the figures, if they are known.
+        most: The most sentences with differences that are kept.
     """
 
-    gold: str
-    predicted: str
+    first: str
+    second: str
     tallies: list[Tally] = field(default_factory=list)
-    errors: dict[str, KindCount] = field(
+    documents: list[int] = field(default_factory=list)
+    discontinuous_sentences: int = 0
+    kinds: dict[str, KindCount] = field(
         default_factory=lambda: {kind: KindCount() for kind in KINDS}
     )
     by_gap: dict[str, Found] = field(
         default_factory=lambda: {name: Found() for name in (*GAPS, LONGER)}
     )
+    first_scored: int = 0
     scored: list[Scored] = field(default_factory=list)
-    wrong: list[tuple[Pair, list[Mistake]]] = field(default_factory=list)
-    wrong_sentences: int = 0
+    differing: list[tuple[Pair, list[Difference]]] = field(default_factory=list)
+    differing_sentences: int = 0
     intervals: dict[str, SliceIntervals] | None = None
+    most: int = MOST_SENTENCES
 
     @property
     def scores(self) -> Scores:
         """The figures of all sentences."""
         return total(self.tallies)
 
-    def recorded(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
-        """Yield sentences again, after they have been added to the report."""
+    def of_documents(self) -> list[Tally]:
+        """Return the counts of each document."""
+        numbered = zip(self.documents, self.tallies, strict=True)
+        return [
+            add(one for _, one in group) for _, group in groupby(numbered, lambda each: each[0])
+        ]
+
+    def add_all(self, pairs: Iterable[Pair]) -> None:
+        """Add sentences."""
         for pair in pairs:
             self.add(pair)
-            yield pair
 
     def add(self, pair: Pair) -> None:
         """Add a sentence."""
-        self.tallies.append(tally(pair.gold, pair.predicted))
-        found, truth = frozenset(pair.predicted), frozenset(pair.gold)
-        for mention in truth:
+        self.tallies.append(tally(pair.first, pair.second))
+        self.documents.append(pair.document)
+        first, second = frozenset(pair.first), frozenset(pair.second)
+        self.discontinuous_sentences += any(mention.discontinuous for mention in first)
+        self.first_scored += sum(mention.score is not None for mention in first)
+        for mention in first:
             group = self.by_gap[gap_group(mention)]
-            group.gold += 1
-            group.found += mention in found
+            group.first += 1
+            group.both += mention in second
         self.scored += [
-            (mention.score, mention in truth) for mention in found if mention.score is not None
+            (mention.score, mention in first) for mention in second if mention.score is not None
         ]
-        mistakes = find_errors(pair.gold, pair.predicted)
-        for mistake in mistakes:
-            count = self.errors[mistake.kind]
-            count.gold += len(mistake.gold)
-            count.predicted += len(mistake.predicted)
-        if mistakes:
-            self.wrong_sentences += 1
-            if len(self.wrong) < MOST_SENTENCES:
-                self.wrong.append((pair, mistakes))
+        differences = find_differences(first, second)
+        for each in differences:
+            self.kinds[each.kind].add(pair, each)
+        if differences:
+            self.differing_sentences += 1
+            if len(self.differing) < self.most:
+                self.differing.append((pair, differences))
 
 
 def gap_group(mention: Mention) -> str:

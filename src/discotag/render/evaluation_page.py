@@ -6,19 +6,19 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from discotag.counts import counted
+from discotag.counts import counted, in_percent
 from discotag.evaluation import (
-    KINDS,
     SLICES,
     Bin,
     Counts,
+    Difference,
     FigureIntervals,
-    Mistake,
     Pair,
     Point,
     Report,
     calibration,
     calibration_error,
+    describe_kinds,
     precision_recall,
 )
 from discotag.mentions import Mention, Sentence
@@ -26,7 +26,6 @@ from discotag.render.filtering import FILTER_SCRIPT, filter_fields
 from discotag.render.html import PAGE_STYLE, page, safe, table
 from discotag.render.html_drawing import DRAWING_STYLE, draw_sentence
 from discotag.render.plots import PLOT_STYLE, plot
-from discotag.render.shares import in_percent
 
 MOST_POINTS: Final = 200
 """The number of points of a curve."""
@@ -41,24 +40,26 @@ STYLE: Final = (
 
 def evaluation_page(report: Report) -> str:
     """Return a report as an HTML page that loads nothing."""
-    counts = Counter(kind for _, mistakes in report.wrong for kind in {m.kind for m in mistakes})
-    kinds = {kind: counts[kind] for kind in KINDS if counts[kind]}
+    counts = Counter(
+        kind for _, found in report.differing for kind in {each.kind for each in found}
+    )
+    kinds = {kind: counts[kind] for kind in report.kinds if counts[kind]}
     labels = sorted(report.scores.all.labels)
     sentences = counted(len(report.tallies), "sentence")
     body = [
-        f"<header><h1>{safe(report.predicted)}</h1>",
-        f'<p class="soft">Compared with {safe(report.gold)}: {sentences}, '
-        f"{report.wrong_sentences:,} of them with errors. A mention is right if its label and "
+        f"<header><h1>{safe(report.second)}</h1>",
+        f'<p class="soft">Compared with {safe(report.first)}: {sentences}, '
+        f"{report.differing_sentences:,} of them with errors. A mention is right if its label and "
         "all its fragments are.</p></header><main>",
         _figures(report),
         *_trust(report),
         *_errors(report),
         "<h2>Sentences with errors</h2>",
         _shown(report) + filter_fields(kinds, "the sentences") if kinds else "<p>None.</p>",
-        *(_article(pair, mistakes, labels) for pair, mistakes in report.wrong),
+        *(_article(pair, found, labels) for pair, found in report.differing),
         "</main>",
     ]
-    title = f"Evaluation of {report.predicted}"
+    title = f"Evaluation of {report.second}"
     return page(title, "\n".join(body), style=STYLE, script=FILTER_SCRIPT)
 
 
@@ -143,8 +144,8 @@ def _errors(report: Report) -> Iterator[str]:
     yield table(
         ("kind", "what it is", "not found", "wrong"),
         [
-            (kind.replace("_", " "), KINDS[kind], count.gold, count.predicted)
-            for kind, count in report.errors.items()
+            (kind.replace("_", " "), about, report.kinds[kind].first, report.kinds[kind].second)
+            for kind, about in describe_kinds().items()
         ],
         caption="Mentions by kind of error",
         left=2,
@@ -152,35 +153,35 @@ def _errors(report: Report) -> Iterator[str]:
     yield table(
         ("words in gaps", "gold", "found", "recall"),
         [
-            (name, each.gold, each.found, in_percent(each.found / each.gold, 1))
+            (name, each.first, each.both, in_percent(each.both / each.first, 1))
             for name, each in report.by_gap.items()
-            if each.gold
+            if each.first
         ],
         caption="Gold mentions by the number of words in their gaps",
     )
 
 
 def _shown(report: Report) -> str:
-    hidden = report.wrong_sentences - len(report.wrong)
+    hidden = report.differing_sentences - len(report.differing)
     more = counted(hidden, "more is", "more are")
-    first = f"The first {len(report.wrong):,}; {more} not shown. " if hidden else ""
+    first = f"The first {len(report.differing):,}; {more} not shown. " if hidden else ""
     return (
         f'<p class="soft">{first}Mentions with a filled number are part of an error; the others '
         "are right.</p>"
     )
 
 
-def _article(pair: Pair, mistakes: Sequence[Mistake], labels: Sequence[str]) -> str:
+def _article(pair: Pair, found: Sequence[Difference], labels: Sequence[str]) -> str:
     document = pair.document if pair.id is None else pair.id
-    kinds = dict.fromkeys(mistake.kind for mistake in mistakes)
-    missed = {mention for mistake in mistakes for mention in mistake.gold}
-    wrong = {mention for mistake in mistakes for mention in mistake.predicted}
+    kinds = dict.fromkeys(each.kind for each in found)
+    missed = {mention for each in found for mention in each.first}
+    wrong = {mention for each in found for mention in each.second}
     names = ", ".join(kind.replace("_", " ") for kind in kinds)
     return (
         f'<article tabindex="-1" data-kind="{" ".join(kinds)}">'
         f"<small>{safe(document)}, sentence {pair.sentence}: {names}</small>"
-        f'<div class="discotag"><h3>Gold</h3>{_drawn(pair, pair.gold, missed, labels)}'
-        f"<h3>Predicted</h3>{_drawn(pair, pair.predicted, wrong, labels)}</div></article>"
+        f'<div class="discotag"><h3>Gold</h3>{_drawn(pair, pair.first, missed, labels)}'
+        f"<h3>Predicted</h3>{_drawn(pair, pair.second, wrong, labels)}</div></article>"
     )
 
 

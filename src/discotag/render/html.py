@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Final
 
@@ -128,21 +128,18 @@ def table(
 ) -> str:
     """Return a table; the first `left` columns are text, the others numbers."""
 
-    def cells(row: Sequence[object]) -> Iterator[str]:
-        for number, cell in enumerate(row):
+    def line(cells: Sequence[object], tag: str, scope: str = "") -> str:
+        parts = []
+        for number, cell in enumerate(cells):
             shown = f"{cell:,}" if isinstance(cell, int) else safe(cell)
-            yield f"<td>{shown}</td>" if number < left else f'<td class="n">{shown}</td>'
+            kind = "" if number < left else ' class="n"'
+            parts.append(f"<{tag}{scope}{kind}>{shown}</{tag}>")
+        return f"<tr>{''.join(parts)}</tr>"
 
-    heads = "".join(
-        f'<th scope="col">{safe(column)}</th>'
-        if number < left
-        else f'<th scope="col" class="n">{safe(column)}</th>'
-        for number, column in enumerate(columns)
-    )
-    lines = "\n".join(f"<tr>{''.join(cells(row))}</tr>" for row in rows)
+    head, body = line(columns, "th", ' scope="col"'), "\n".join(line(row, "td") for row in rows)
     return (
         f'<div class="wide"><table><caption>{safe(caption)}</caption>'
-        f"<thead><tr>{heads}</tr></thead>\n<tbody>{lines}</tbody></table></div>"
+        f"<thead>{head}</thead>\n<tbody>{body}</tbody></table></div>"
     )
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from discotag.counts import counted
+from discotag.counts import counted, percent
 from discotag.mentions import Document, Fragment, Mention, Sentence
 from discotag.render.colours import CLASSES, COLOURS, variables
 from discotag.render.html import safe, visible
@@ -21,7 +21,6 @@ from discotag.render.layout import (
     spaces,
     spelled,
 )
-from discotag.render.shares import percent
 
 REVIEW: Final = " <small>to review</small>"
 """What follows a candidate in the list of mentions."""
@@ -140,9 +139,7 @@ def alone(body: str) -> str:
 
 def draw_documents(documents: Sequence[Document], note: str = "") -> str:
     """Return drawings of several documents, and a note below them, to be put into any page."""
-    labels = sorted(
-        {m.label for each in documents for one in each.sentences for m in drawn_mentions(one)}
-    )
+    labels = _labels(sentence for each in documents for sentence in each.sentences)
     body = "<hr>".join(_drawn(document, labels) for document in documents)
     return alone(body + (f"<p><small>{safe(note)}</small></p>" if note else ""))
 
@@ -249,14 +246,16 @@ def drawing_data(sentence: Sentence, labels: Sequence[str]) -> dict[str, Any]:
 def _drawn(item: Sentence | Document, labels: Sequence[str]) -> str:
     if isinstance(item, Sentence):
         return draw_sentence(item, labels=labels)
-    labels = labels or sorted(
-        {mention.label for each in item.sentences for mention in drawn_mentions(each)}
-    )
+    labels = labels or _labels(item.sentences)
     drawn = [draw_sentence(each, labels=labels) for each in item.sentences[:MOST_SENTENCES]]
     name = "" if item.id is None else f"<p><small>{safe(item.id)}</small></p>"
     more = len(item.sentences) - len(drawn)
     rest = f"<p><small>and {counted(more, 'more sentence')}</small></p>" if more > 0 else ""
     return name + "".join(drawn) + rest
+
+
+def _labels(sentences: Iterable[Sentence]) -> list[str]:
+    return sorted({mention.label for each in sentences for mention in drawn_mentions(each)})
 
 
 def _bar(segment: Segment, number: int, colour: int, *, candidate: bool) -> str:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from discotag.counts import counted
+from discotag.counts import counted, percent
 from discotag.errors import InputError
 from discotag.render.colours import COLOURS
-from discotag.render.html import safe
+from discotag.render.html import safe, table
 from discotag.render.html_drawing import alone
 from discotag.render.layers import Column, columns
-from discotag.render.shares import percent
 from discotag.scheme import Layers
 
 SHADES: Final = 6
@@ -96,16 +95,10 @@ def _table(
     given: Sequence[Column], rows: Sequence[Sequence[float] | None], tagset: Sequence[str]
 ) -> str:
     """Return the columns as a table for screen readers."""
-    lines = []
-    for column, row in zip(given, rows, strict=True):
-        cells = [column.word, column.sign, column.tag]
-        if row is not None:
-            cells.append(percent(row[tagset.index(column.tag)]))
-        lines.append("".join(f"<td>{safe(cell)}</td>" for cell in cells))
     heads = ["word", "slot", "tag"] + (["probability"] if any(r is not None for r in rows) else [])
-    head = "".join(f'<th scope="col">{name}</th>' for name in heads)
-    body = "".join(f"<tr>{line}</tr>" for line in lines)
-    return (
-        '<div class="unseen"><table><caption>Words, slots and tags</caption>'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
+    cells = []
+    for column, row in zip(given, rows, strict=True):
+        sure = [] if row is None else [percent(row[tagset.index(column.tag)])]
+        cells.append([column.word, column.sign, column.tag, *sure])
+    shown = table(heads, cells, caption="Words, slots and tags", left=len(heads))
+    return f'<div class="unseen">{shown}</div>'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Final
 
 from discotag.mentions import Document, Sentence
@@ -197,6 +198,7 @@ def drawn(word: str) -> str:
     return shown if letters == shown else f"·{letters}"
 
 
+@cache
 def _width(char: str) -> int:
     base = unicodedata.normalize("NFD", char)[0]
     if base in WIDTHS:

@@ -9,10 +9,10 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from discotag.characters import printable
+from discotag.counts import percent
 from discotag.mentions import Mention, Sentence
 from discotag.render.layers import column_lines, columns
 from discotag.render.layout import Line, colours, drawn_mentions, lay_out, spaces
-from discotag.render.shares import percent
 from discotag.scheme import Layers
 
 STYLES: Final = ("green", "cyan", "magenta", "yellow", "blue", "red")

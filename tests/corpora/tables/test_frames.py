@@ -1,7 +1,5 @@
 """Documents as data frames, and columns of data frames as texts."""
 
-import sys
-
 import pandas as pd
 import polars as pl
 import pytest
@@ -9,6 +7,7 @@ import pytest
 import discotag
 from discotag import DiscotagError, InputError, load, to_dataframe
 from discotag.corpora.tables import frames
+from shell import python
 from tables import of_words, tagged
 
 DOCUMENTS = [
@@ -92,11 +91,8 @@ def test_a_frame_cannot_be_tagged():
 
 
 def test_importing_discotag_imports_no_library_of_tables():
-    import subprocess
-
     code = (
         "import sys, discotag, discotag.cli, discotag.corpora.tables.frames\n"
         "print(*{'openpyxl', 'pyarrow', 'pandas', 'polars'} & sys.modules.keys())"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == []
+    assert python(code).split() == []

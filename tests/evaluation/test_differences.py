@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discotag import Mention
-from discotag.evaluation import KINDS, Pair, count_errors, find_errors
+from discotag.evaluation import KINDS, Pair, Report, describe_kinds, find_differences
 
 mentions = st.builds(
     lambda label, words: Mention(label, [(word, word + 1) for word in words]),
@@ -18,14 +18,14 @@ sides = st.lists(mentions, max_size=6)
 @given(sides, sides, st.randoms(use_true_random=False))
 @settings(deadline=None, max_examples=500)
 def test_every_wrong_mention_is_in_exactly_one_error(gold, predicted, shuffle):
-    errors = find_errors(gold, predicted)
-    ours = [mention for error in errors for mention in error.gold]
-    theirs = [mention for error in errors for mention in error.predicted]
+    errors = find_differences(gold, predicted)
+    ours = [mention for error in errors for mention in error.first]
+    theirs = [mention for error in errors for mention in error.second]
     assert sorted(ours) == sorted(set(gold) - set(predicted))
     assert sorted(theirs) == sorted(set(predicted) - set(gold))
     for error in errors:
         assert error.kind in KINDS
-        sizes = (len(error.gold), len(error.predicted))
+        sizes = (len(error.first), len(error.second))
         alone = {"missed": (1, 0), "spurious": (0, 1)}
         if error.kind == "set_split_or_merged":
             assert sum(sizes) > 0
@@ -33,7 +33,7 @@ def test_every_wrong_mention_is_in_exactly_one_error(gold, predicted, shuffle):
             assert sizes == alone.get(error.kind, (1, 1))
     shuffle.shuffle(gold)
     shuffle.shuffle(predicted)
-    assert find_errors(gold, predicted) == errors
+    assert find_differences(gold, predicted) == errors
 
 
 @given(st.lists(st.tuples(sides, sides), max_size=5))
@@ -42,12 +42,14 @@ def test_counts_add_up(rows):
     pairs = [
         Pair(1, None, n, (), tuple(gold), tuple(found)) for n, (gold, found) in enumerate(rows)
     ]
-    counts = count_errors(pairs)
+    report = Report("gold", "predicted")
+    report.add_all(pairs)
+    counts = report.kinds
     assert list(counts) == list(KINDS)
     missed = sum(len(set(gold) - set(found)) for gold, found in rows)
     wrong = sum(len(set(found) - set(gold)) for gold, found in rows)
-    assert sum(count.gold for count in counts.values()) == missed
-    assert sum(count.predicted for count in counts.values()) == wrong
+    assert sum(count.first for count in counts.values()) == missed
+    assert sum(count.second for count in counts.values()) == wrong
 
 
 def of(text):
@@ -98,21 +100,29 @@ def of(text):
     ],
 )
 def test_kinds(gold, predicted, kinds):
-    assert [error.kind for error in find_errors(of(gold), of(predicted))] == kinds.split()
+    assert [error.kind for error in find_differences(of(gold), of(predicted))] == kinds.split()
 
 
 @pytest.mark.parametrize(("gold", "pair"), [("0:3 | 3:6", "0:3"), ("0:1 | 1:5", "1:5")])
 def test_those_that_share_most_words_are_paired(gold, pair):
-    boundary, missed = find_errors(of(gold), of("0:4"))
-    assert list(boundary.gold) == of(pair)
-    assert list(missed.gold) == [each for each in of(gold) if each not in of(pair)]
+    boundary, missed = find_differences(of(gold), of("0:4"))
+    assert list(boundary.first) == of(pair)
+    assert list(missed.first) == [each for each in of(gold) if each not in of(pair)]
 
 
 def test_examples_are_few():
-    pairs = [Pair(1, None, n, ("a",), (Mention("A", [(0, 1)]),), ()) for n in range(10)]
-    counts = count_errors(pairs)
-    assert counts["missed"].gold == 10
-    assert [pair.sentence for pair, _ in counts["missed"].examples] == [0, 1, 2]
+    report = Report("gold", "predicted")
+    report.add_all(Pair(1, None, n, ("a",), (Mention("A", [(0, 1)]),), ()) for n in range(10))
+    missed = report.kinds["missed"]
+    assert (missed.first, missed.not_shown) == (10, 7)
+    assert [pair.sentence for pair, _ in missed.examples] == [0, 1, 2]
+
+
+def test_descriptions_name_the_two_sides():
+    named = describe_kinds(("Ann", "Ben"))
+    assert list(named) == list(KINDS)
+    assert named["gap_missed"] == "discontinuous in Ann, continuous in Ben"
+    assert describe_kinds()["spurious"] == "in the predictions, without a counterpart in the gold"
 
 
 def test_many_mentions_in_time():
@@ -120,4 +130,4 @@ def test_many_mentions_in_time():
     words = [chosen.randrange(3000) for _ in range(2000)]
     gold = [Mention("A", [(word, word + 2)]) for word in words]
     found = [Mention("A", [(word + 1, word + 4)]) for word in words]
-    assert find_errors(gold, found)
+    assert find_differences(gold, found)
