@@ -65,6 +65,6 @@ def __getattr__(name: str) -> object:
     except ModuleNotFoundError as error:
         if error.name != "torch":
             raise
-        raise ImportError(
-            f"discotag.{name} needs PyTorch: pip install 'discotag[train]'"
-        ) from error
+        from discotag.extras import how_to_install
+
+        raise ImportError(f"discotag.{name} needs PyTorch: {how_to_install('train')}") from error

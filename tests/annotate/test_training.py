@@ -270,7 +270,7 @@ def test_what_training_needs(folder, monkeypatch):
             pass
 
     refuses("needs an encoder to begin with")
-    monkeypatch.setattr(training_room, "find_spec", lambda name: None if name == "torch" else 1)
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "torch" else 1)
     refuses(r"training needs torch: pip install 'discotag\[train\]'")
 
 

@@ -8,6 +8,7 @@ import typer
 from typer.testing import CliRunner
 
 from annotating import write_texts
+from discotag import extras
 from discotag.annotate.importing import Imported
 from discotag.cli import annotate as annotate_room
 from discotag.cli.annotate import annotate
@@ -56,8 +57,8 @@ def test_no_listening_beyond_this_machine_without_a_token(folder, monkeypatch):
 
 
 def test_without_the_extra(folder, monkeypatch):
-    monkeypatch.setattr(annotate_room, "find_spec", lambda name: None)
-    assert "pip install 'discotag[serve]'" in refused(folder)
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
+    assert "pip install fastapi prometheus-client uvicorn" in refused(folder)
 
 
 def test_what_has_changed_about_the_corpus_is_said():

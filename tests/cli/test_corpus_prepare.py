@@ -91,7 +91,7 @@ def test_bad_usage(arguments: list[str], message: str) -> None:
 def test_bad_input(tmp_path: Path) -> None:
     result = runner.invoke(app, ["psytar", str(tmp_path / "none.xlsx"), str(tmp_path / "out")])
     assert isinstance(result.exception, CorpusError)
-    assert str(result.exception).endswith("none.xlsx: no such file")
+    assert str(result.exception).endswith("none.xlsx: no such file or directory")
 
 
 def test_help_shows_examples() -> None:

@@ -334,14 +334,14 @@ def test_the_bundled_model_is_continued_from_its_weights():
     network = make_network(settings, settings.scheme(("ADR",)), 1)
     assert network.dropout.p == 0.3
     assert network.config.calibration is None  # it is set after training
-    bundled = load()
+    bundled = load(runtime="torch")
     network.config = bundled.config
     tagger = Tagger.from_network(network, "cpu")
     text = "The pain I was experiencing around the hipjoints was incredible."
     wanted, found = (each([text]) for each in (bundled, tagger))
     assert wanted == found
     scores = [[mention.score for mention in each[0].mentions] for each in (wanted, found)]
-    assert scores[1] == pytest.approx(scores[0], abs=1e-3)
+    assert scores[1] == pytest.approx(scores[0], abs=1e-6)
 
 
 def test_a_model_that_has_changed_is_other_data(place, tmp_path):

@@ -6,7 +6,6 @@ import json
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from importlib.util import find_spec
 from logging import INFO, WARNING
 from pathlib import Path
 from threading import Event, Lock, Thread
@@ -25,6 +24,7 @@ from discotag.annotate.proposals import Model, Proposer
 from discotag.annotate.training_data import has_enough, share_documents, write_share
 from discotag.annotate.training_process import LOG, Recipe, last_message, run_process
 from discotag.errors import DiscotagError
+from discotag.extras import check_installed
 from discotag.web.errors import ServiceError
 
 NEEDED: Final = ("torch", "transformers", "accelerate", "safetensors", "yaml")
@@ -71,7 +71,7 @@ class Trainer:
     def __init__(
         self, journal: Journal, plan: TrainingPlan, labels: Sequence[str], proposer: Proposer
     ) -> None:
-        check_installed()
+        check_installed("training", "train", *NEEDED)
         plan.recipe.make_settings()  # raises if one of them is wrong
         if proposer.model is None and not plan.recipe.settings.get("encoder"):
             raise DiscotagError(
@@ -256,13 +256,6 @@ class Trainer:
                 (state, message, number),
             )
         _logger.log(WARNING if state == "failed" else INFO, "training: %s", message)
-
-
-def check_installed() -> None:
-    """Raise `DiscotagError` if the extra `train` is not installed."""
-    missing = [name for name in NEEDED if find_spec(name) is None]
-    if missing:
-        raise DiscotagError(f"training needs {', '.join(missing)}: pip install 'discotag[train]'")
 
 
 def _measured(folder: Path) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from contextlib import ExitStack
 from enum import StrEnum
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -45,7 +44,8 @@ from discotag.corpora.formats.registry import READABLE, WRITABLE
 from discotag.corpora.tables import TableOptions
 from discotag.counts import counted
 from discotag.described import described_fields
-from discotag.errors import DiscotagError, InputError
+from discotag.errors import InputError
+from discotag.extras import check_installed
 from discotag.training.settings import Settings
 
 if TYPE_CHECKING:
@@ -188,9 +188,7 @@ def annotate(
         raise typer.BadParameter("--format and --which are for --export")
     if train_options and not train:
         raise typer.BadParameter("--train-options is for --train")
-    missing = [name for name in NEEDED if find_spec(name) is None]
-    if missing:
-        raise DiscotagError(f"annotate needs {', '.join(missing)}: pip install 'discotag[serve]'")
+    check_installed("annotate", "serve", *NEEDED)
     if not corpus.exists():
         raise InputError(f"{corpus}: no such file or folder")
     from discotag.annotate.app import make_app

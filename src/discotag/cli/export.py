@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +10,7 @@ import typer
 
 from discotag.cli.messages import say
 from discotag.cli.options import AsJson, plain_console, plain_table, print_data
-from discotag.errors import DiscotagError
+from discotag.extras import check_installed
 from discotag.model.precision import EightBits
 
 
@@ -48,9 +47,7 @@ def export(
 
     discotag export model/ model/ --texts reviews.txt --eight-bits weights --json
     """
-    missing = [name for name in ("torch", "transformers", "onnx") if find_spec(name) is None]
-    if missing:
-        raise DiscotagError(f"export needs {', '.join(missing)}: pip install 'discotag[train]'")
+    check_installed("export", "train", "torch", "transformers", "onnx")
     from discotag.model.files import check_weights, read_config
 
     config = read_config(model)[1]  # before PyTorch is loaded, which takes seconds

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -12,7 +11,8 @@ import typer
 from discotag.cli.messages import say
 from discotag.cli.options import DeviceOption, RuntimeOption
 from discotag.cli.setting_options import given, takes_options
-from discotag.errors import DiscotagError, InputError
+from discotag.errors import InputError
+from discotag.extras import check_installed
 from discotag.web.limits import Limits
 
 PORT: Final = 8000
@@ -100,9 +100,7 @@ def serve(
     curl -H 'Content-Type: application/json' -d '{"text": "My hips hurt."}' \
 localhost:8000/api/predict
     """
-    missing = [name for name in NEEDED if find_spec(name) is None]
-    if missing:
-        raise DiscotagError(f"serve needs {', '.join(missing)}: pip install 'discotag[serve]'")
+    check_installed("serve", "serve", *NEEDED)
     from discotag.serve.app import make_service
     from discotag.serve.models import find_models
     from discotag.web.protection import Policy

@@ -17,6 +17,7 @@ from discotag.corpora.parsing.files import created
 from discotag.counts import counted
 from discotag.errors import DiscotagError
 from discotag.evaluation import Report
+from discotag.extras import how_to_install
 from discotag.render.evaluation_page import evaluation_page
 from discotag.training.settings import PRESETS, TEACHERS, Settings, make_settings
 from discotag.training.sources import Sources
@@ -91,7 +92,7 @@ def train(
         from discotag.training.processes import EndedElsewhereError, is_first
         from discotag.training.runs import run
     except ModuleNotFoundError as error:
-        raise DiscotagError(f"training needs {error.name}: pip install 'discotag[train]'") from None
+        raise DiscotagError(f"training needs {error.name}: {how_to_install('train')}") from None
 
     sources = Sources(train, dev, test, tuple(teachers or ()), tuple(unlabelled or ()))
     reporter = Reporter(skip_bad)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discotag.evaluation.scores import SLICES, EvaluationError, Tally
+from discotag.extras import how_to_install
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -288,6 +289,6 @@ def _scipy() -> Any:
         import scipy.stats
     except ModuleNotFoundError as error:
         raise EvaluationError(
-            "intervals and comparisons need SciPy: pip install 'discotag[corpora]'"
+            f"intervals and comparisons need SciPy: {how_to_install('corpora')}"
         ) from error
     return scipy

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from discotag.corpora import Report, strict
 from discotag.corpora.formats import bigbio
 from discotag.errors import InputError
-from discotag.integrations.optional import optional
+from discotag.extras import optional
 from discotag.mentions import Document
 from discotag.words import Splitter
 

@@ -22,7 +22,7 @@ from typing import Any, Final, Literal, Self, get_args, get_origin, get_type_hin
 
 from discotag.described import plain
 from discotag.errors import InputError
-from discotag.integrations.optional import optional
+from discotag.extras import optional
 from discotag.marks import word_runs
 from discotag.mentions import Document, Fragment, Mention
 from discotag.model.files import BUNDLED_NAME, CONFIG, FILES, ModelError, copy_model, find_model

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+from discotag.extras import how_to_install
 from discotag.model.files import (
     CONFIG,
     RUNTIMES,
@@ -132,5 +133,5 @@ def _check_installed(folder: Path, choice: Choice, device: str | None) -> None:
         hint = "or export the model where PyTorch is installed: discotag export"
     raise ModelError(
         f"{folder}: runtime 'torch' ({choice.reason}) needs {', '.join(missing)}: "
-        f"pip install 'discotag[train]'; {hint}"
+        f"{how_to_install('train')}; {hint}"
     )

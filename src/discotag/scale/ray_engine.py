@@ -14,6 +14,7 @@ from collections.abc import Generator, Sequence
 from typing import Any, Final
 
 from discotag.errors import DiscotagError, one_line
+from discotag.extras import how_to_install
 from discotag.model.onnx_session import count_cores
 from discotag.scale.parts import Receipt
 from discotag.scale.work import Work
@@ -121,7 +122,7 @@ def import_ray() -> Any:
         import ray.data
     except ImportError as error:
         raise DiscotagError(
-            f"the engine ray needs Ray: pip install 'discotag[ray]' ({one_line(error)})"
+            f"the engine ray needs Ray: {how_to_install('ray')} ({one_line(error)})"
         ) from None
     return ray
 

@@ -1,1 +1,1 @@
-"""Training of models on corpora. Needs PyTorch: `pip install 'discotag[train]'`."""
+"""Training of models on corpora. Needs PyTorch: the extra `train`."""

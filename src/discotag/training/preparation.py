@@ -144,6 +144,7 @@ def left_out_notice(sentences: Sequence[Sentence], chosen: Chosen, *, can_change
         A line, or nothing if no sentence with mentions is left out.
 
     Example:
+        >>> from discotag import Mention
         >>> words = "sore feet and toes".split()
         >>> feet = Sentence(words, [Mention("ADR", [(0, 2)]), Mention("ADR", [(0, 1), (3, 4)])])
         >>> scheme = Scheme(("ADR",), slots=0)

@@ -14,6 +14,7 @@ from typing import Any, Final, cast, get_args
 
 from discotag.described import check_fields, describe, described, plain
 from discotag.errors import DiscotagError, InputError, one_line
+from discotag.extras import how_to_install
 from discotag.model.config import LEAST_WINDOW, MOST_HIDDEN, MOST_WINDOW, ModelConfig
 from discotag.model.files import find_model, read_config
 from discotag.model.objectives import Objective
@@ -399,7 +400,7 @@ def _from_yaml(file: Path) -> dict[str, Any]:
         import yaml
     except ImportError:
         raise SettingsError(
-            f"{file}: PyYAML is needed to read it: pip install 'discotag[train]'"
+            f"{file}: PyYAML is needed to read it: {how_to_install('train')}"
         ) from None
     try:
         text = file.read_text(encoding="utf-8")

@@ -25,6 +25,7 @@ from discotag.corpora.tables.table import (
     TableOptions,
 )
 from discotag.errors import DiscotagError, one_line
+from discotag.extras import how_to_install
 
 MARK: Final = b"PAR1"
 
@@ -111,9 +112,7 @@ def import_arrow(doing: str) -> Any:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise DiscotagError(
-            f"{doing} Parquet needs pyarrow: pip install 'discotag[tables]'"
-        ) from None
+        raise DiscotagError(f"{doing} Parquet needs pyarrow: {how_to_install('tables')}") from None
     return pyarrow
 
 

@@ -20,6 +20,7 @@ from discotag.corpora.tables.cells import as_text, is_empty, is_risky
 from discotag.corpora.tables.columns import ID
 from discotag.corpora.tables.table import CARRIED, Append, Row, Table, TableOptions
 from discotag.errors import DiscotagError, one_line
+from discotag.extras import how_to_install
 
 MAX_ROWS: Final = 1_048_576
 """The most rows of a sheet, by Excel's specification."""
@@ -138,7 +139,7 @@ def _openpyxl(doing: str) -> Any:
         import openpyxl
     except ImportError:
         raise DiscotagError(
-            f"{doing} a workbook needs openpyxl: pip install 'discotag[tables]'"
+            f"{doing} a workbook needs openpyxl: {how_to_install('tables')}"
         ) from None
     return openpyxl
 
