@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from annotating import Client, project_of, running, served, write_texts
-from discotag import load
+from discotag import extras, load
 from discotag.annotate import training as training_room
 from discotag.annotate.models import keep_model, models_folder
 from discotag.annotate.training import TrainingPlan

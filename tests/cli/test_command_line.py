@@ -9,7 +9,7 @@ import typer
 
 from discotag import cli
 from discotag.cli import messages
-from shell import discotag, invoke, python
+from shell import discotag, failed, invoke, ok, python
 
 
 def paths(group, *before):
@@ -74,6 +74,25 @@ def test_wrong_usage_is_one_line(command):
     assert done.stderr.startswith("discotag: ")
     assert done.stderr.count("\n") == 1
     assert done.stderr.endswith(" --help\n")
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        (["predict", "posts.csv", "--text-column", "a"], "--text-column=b"),
+        (["predict", "posts.csv", "--out", "a"], "--out=b"),
+        (["corpus", "convert", "a", "b", "--to=csv"], "--to=csv"),
+        (["train", "a", "--dev", "b", "--out", "c"], "--dev=d"),
+        (["evaluate", "a", "b", "--seed", "1"], "--seed=2"),
+    ],
+)
+def test_an_option_that_is_given_twice_is_refused(command, option):
+    said = failed(*command, option, status=2)
+    assert f"'{option.split('=')[0]}': it is given more than once; see discotag " in said
+
+
+def test_flags_and_options_that_may_be_repeated_are_not():
+    assert ok("predict", "some pain", "--labels=ADR", "--labels=ADR", "--quiet", "--quiet")
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp437", "cp1252"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Annotated, Any, Final
@@ -19,7 +20,7 @@ HELP_NAMES: Final = {"help_option_names": ["-h", "--help"]}
 
 
 class Command(TyperCommand):
-    """A command whose help shows options as they are written here.
+    """A command that takes each option once, and whose help shows options as they are written here.
 
     Flags have no type, and square brackets are not markup.
     """
@@ -34,6 +35,18 @@ class Command(TyperCommand):
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters, flags without a type."""
         return _without_flag_types(super().get_params(ctx))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse an option that is given twice with one value each: the first would be lost."""
+        given: Counter[Any] = Counter(
+            each
+            for each in self.make_parser(ctx).parse_args(list(args))[2]
+            if each.nargs == 1 and not each.multiple and not getattr(each, "is_flag", True)
+        )
+        for option, times in given.items():
+            if times > 1:
+                raise typer.BadParameter("it is given more than once", ctx, option)
+        return super().parse_args(ctx, args)
 
 
 class Group(TyperGroup):
