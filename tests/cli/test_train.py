@@ -273,7 +273,7 @@ def test_without_pytorch_it_says_what_to_install(tmp_path, monkeypatch):
         return real(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", missing)
-    with pytest.raises(DiscotagError, match=r"training needs torch: pip install 'discotag\[train"):
+    with pytest.raises(DiscotagError, match=r"training needs torch: pip install accelerate"):
         train(tmp_path / "t.jsonl", dev=tmp_path / "d.jsonl", out=tmp_path / "o")
 
 

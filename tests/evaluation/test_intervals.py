@@ -145,5 +145,5 @@ def test_what_cannot_be_compared():
 def test_without_scipy(monkeypatch):
     for name in ("scipy", "scipy.stats", "scipy.sparse"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(EvaluationError, match=r"need SciPy: pip install 'discotag\[corpora\]'"):
+    with pytest.raises(EvaluationError, match=r"need SciPy: pip install openpyxl scipy"):
         intervals([{}, {}])

@@ -12,9 +12,7 @@ from discotag.integrations.datasets import features, from_dataset, to_dataset
 from samples import DATA, bigbio_row
 from shell import python
 
-datasets = pytest.importorskip(
-    "datasets", reason="needs datasets: pip install 'discotag[datasets]'"
-)
+datasets = pytest.importorskip("datasets", reason="needs datasets: pip install datasets")
 
 few = settings(max_examples=15, deadline=None)
 

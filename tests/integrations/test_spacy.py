@@ -16,7 +16,7 @@ from discotag.prediction import Wanted
 from shell import python
 from tiny import tiny_model
 
-spacy = pytest.importorskip("spacy", reason="needs the extra: discotag[spacy]")
+spacy = pytest.importorskip("spacy", reason="needs spacy: pip install spacy")
 
 from spacy.tokens import Doc, DocBin, Span  # noqa: E402
 

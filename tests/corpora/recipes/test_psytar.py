@@ -273,7 +273,7 @@ def test_without_openpyxl(mini: Path, tmp_path: Path, monkeypatch: pytest.Monkey
         return real(name, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(builtins, "__import__", refuse)
-    with pytest.raises(DiscotagError, match=r"pip install 'discotag\[tables\]'"):
+    with pytest.raises(DiscotagError, match=r"pip install openpyxl pyarrow"):
         prepare("psytar", mini, tmp_path / "out")
 
 

@@ -117,5 +117,5 @@ def test_without_pyarrow(posts, monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", fail)
     for work in (lambda: list(read(posts)), lambda: write([], posts)):
-        with pytest.raises(DiscotagError, match=r"needs pyarrow: pip install 'discotag\[tables\]'"):
+        with pytest.raises(DiscotagError, match=r"needs pyarrow: pip install openpyxl pyarrow"):
             work()

@@ -218,7 +218,5 @@ def test_without_openpyxl(tmp_path, monkeypatch):
     path = workbook(tmp_path / "posts.xlsx", {"Posts": [HEADER, ROW]})
     monkeypatch.setattr(builtins, "__import__", fail)
     for work in (lambda: list(read(path)), lambda: write([], path)):
-        with pytest.raises(
-            DiscotagError, match=r"needs openpyxl: pip install 'discotag\[tables\]'"
-        ):
+        with pytest.raises(DiscotagError, match=r"needs openpyxl: pip install openpyxl pyarrow"):
             work()
