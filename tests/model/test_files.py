@@ -165,9 +165,9 @@ def test_the_bundled_model_may_be_missing(monkeypatch, tmp_path):
 
 def test_without_pytorch(model, monkeypatch):
     monkeypatch.setattr(loading, "find_spec", lambda name: None)
-    missing = r"needs torch, transformers: pip install accelerate"
+    missing = r"needs torch, transformers: pip install accelerate.* transformers"
     refused(model, f"{missing}; or export the model where PyTorch is installed")
-    missing = r"needs torch, transformers, onnx: pip install accelerate"
+    missing = r"needs torch, transformers, onnx: pip install accelerate.* transformers"
     refused(None, f"{missing}; or use the export: runtime 'onnx-int8'", runtime="torch")
     refused(None, f"{missing}; or leave out the device to predict on the CPU", device="cuda")
     assert load().origin.runtime == "onnx-int8"

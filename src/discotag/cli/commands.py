@@ -14,13 +14,13 @@ import typer
 from rich.markup import escape
 from typer.core import TyperCommand, TyperGroup
 
-from discotag.cli.messages import set_verbosity
+from discotag.cli.messages import set_verbosity, warn
 
 HELP_NAMES: Final = {"help_option_names": ["-h", "--help"]}
 
 
 class Command(TyperCommand):
-    """A command that takes each option once, and whose help shows options as they are written here.
+    """A command whose help shows options as they are written here.
 
     Flags have no type, and square brackets are not markup.
     """
@@ -37,7 +37,7 @@ class Command(TyperCommand):
         return _without_flag_types(super().get_params(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Refuse an option that is given twice with one value each: the first would be lost."""
+        """Say which options are given twice and take one value: the last one counts."""
         given: Counter[Any] = Counter(
             each
             for each in self.make_parser(ctx).parse_args(list(args))[2]
@@ -45,7 +45,7 @@ class Command(TyperCommand):
         )
         for option, times in given.items():
             if times > 1:
-                raise typer.BadParameter("it is given more than once", ctx, option)
+                warn(f"{option.opts[0]} is given {times} times; the last one counts")
         return super().parse_args(ctx, args)
 
 
