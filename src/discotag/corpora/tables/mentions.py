@@ -47,7 +47,10 @@ def marked(row: Mapping[str, Any], line: int) -> list[Marked]:
         or not all(map(_are_spans, spans))
         or not all(isinstance(label, str) for label in labels)
     ):
-        raise MalformedError(f"the columns {LABELS!r} and {SPANS!r} do not give a span each label")
+        raise MalformedError(
+            f"the columns {LABELS!r} and {SPANS!r} do not give a span each label; rename one of "
+            "them to read the texts without mentions"
+        )
     return [
         Marked(label, tuple((start, end) for start, end in each), line=line)
         for label, each in zip(labels, spans, strict=True)
