@@ -15,6 +15,9 @@ SPANS: Final = "spans"
 SIGNS: Final = frozenset({"count", "input_mentions", LABELS, SPANS})
 """The fields of documents that such a table gives; other tables may have some of them, too."""
 
+SIGNS_OF_ROWS: Final = frozenset({"label", "input_text", SPANS, "score"})
+"""The fields of documents that a table with a row for each mention gives."""
+
 
 def marked(row: Mapping[str, Any], line: int) -> list[Marked]:
     """Return the mentions of a row as marks on its text; none if discotag has not written it.
