@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from safetensors.torch import save_file
 
 from discotag import load
 from discotag.corpora import read
@@ -175,12 +176,29 @@ def test_killed_at_a_moment_it_goes_on_to_the_same_weights(
 
 
 def test_an_incomplete_checkpoint_does_not_count(tmp_path):
-    for name in ("checkpoint-8.safetensors", "checkpoint-10.safetensors.part"):
-        (tmp_path / name).touch()
-    whole = tmp_path / "checkpoint-10.safetensors"
-    whole.touch()
+    older, whole = (tmp_path / f"checkpoint-{step}.safetensors" for step in (8, 10))
+    for path in (older, whole):
+        save_file({"learner/weight": torch.ones(9)}, path)
+    (tmp_path / "checkpoint-12.safetensors").write_bytes(whole.read_bytes()[:-1])
+    (tmp_path / "checkpoint-11.safetensors.part").touch()
     assert last_checkpoint(tmp_path) == whole
-    assert {*tmp_path.iterdir()} == {whole, tmp_path / "checkpoint-8.safetensors"}
+    assert {*tmp_path.iterdir()} == {whole, older}
+
+
+@pytest.mark.parametrize("finished", [False, True])
+def test_a_seed_of_an_earlier_version_begins_again(place, tmp_path, finished):
+    """Its checkpoints were folders, and what it found in development data was not kept."""
+    out, settings = tmp_path / "run", _settings(place, num_train_epochs=1)
+    sources = Sources(place / "train.jsonl", place / "train.jsonl")
+    claim(out, settings, find_digests(sources, settings))
+    seed = out / "checkpoints" / "seed-1"
+    old = seed / ("model" if finished else "checkpoint-3")
+    old.mkdir(parents=True)
+    (old / "model.safetensors").write_bytes(b"old")
+    (seed / ("result.json" if finished else "best.safetensors")).write_text("{}")
+    assert run(sources, settings, out)["best_epoch"] == 1
+    assert load(out / "model").scheme.labels == ("ADR",)
+    assert not (out / "checkpoints").exists()
 
 
 def test_a_finished_run_and_other_settings_and_data_get_one_line(place, uninterrupted, tmp_path):

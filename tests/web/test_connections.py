@@ -1,5 +1,6 @@
 """Connections: idle clients, too many of them, bodies, and the end of a service."""
 
+import asyncio
 import signal
 import socket
 import subprocess
@@ -9,7 +10,11 @@ from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
+from fastapi import FastAPI
 
+from discotag.web.bodies import Body
+from discotag.web.limits import Limits
+from discotag.web.protection import Policy, protect
 from services import Running
 from waiting import wait_for
 
@@ -188,6 +193,29 @@ def test_bodies_in_memory_are_bounded(small_app):
     finally:
         for connection in connections:
             connection.close()
+
+
+def test_a_slow_body_has_its_time_once(monkeypatch):
+    """What was too slow to be read is not waited for again, to be thrown away."""
+    discarded = []
+
+    async def discard(body, seconds):
+        discarded.append(seconds)
+
+    async def receive():
+        await asyncio.sleep(60)
+
+    async def send(message):
+        statuses.append(message.get("status"))
+
+    monkeypatch.setattr(Body, "discard", discard)
+    statuses = []
+    headers = [(b"host", b"localhost"), (b"content-length", b"9")]
+    scope = {"type": "http", "method": "POST", "path": "/", "headers": headers, "raw_path": b"/"}
+    app = protect(FastAPI(), Policy(limits=Limits(max_body_seconds=0.01)))
+    asyncio.run(app(scope, receive, send))
+    assert statuses[0] == 408
+    assert not discarded
 
 
 def test_unexpected_errors_are_not_shown(small_app):

@@ -8,17 +8,13 @@ import sqlite3
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from discotag.annotate.actions import plain
 from discotag.annotate.corpus import document_of
 from discotag.annotate.journal import Journal
 from discotag.errors import DiscotagError
 from discotag.mentions import Document, Mention
-
-if TYPE_CHECKING:
-    from discotag.prediction.tagger import Tagger
-from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from discotag.prediction.tagger import Tagger

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from torch import Tensor
 from torch.nn import Module
 from torch.optim import Optimizer
@@ -71,11 +72,31 @@ def load_checkpoint(
 
 
 def last_checkpoint(folder: Path) -> Path | None:
-    """Return the last checkpoint in a folder, or None; remove what a killed process has left."""
+    """Return the last checkpoint in a folder, or None.
+
+    What cannot be continued is removed: what a killed process has left, files that are damaged, and
+    checkpoints of earlier versions of discotag, which were folders.
+    """
     for path in folder.glob(f"*{PART}"):
         path.unlink()
-    found = folder.glob("checkpoint-*")
+    found = []
+    for path in folder.glob("checkpoint-*"):
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif _is_complete(path):
+            found.append(path)
+        else:
+            path.unlink()
     return max(found, key=lambda path: int(path.stem.split("-")[1]), default=None)
+
+
+def _is_complete(path: Path) -> bool:
+    """Return whether a file has as many bytes as it says."""
+    try:
+        with safe_open(path, "pt"):
+            return True
+    except SafetensorError:
+        return False
 
 
 def _state_of(learner: Module) -> dict[str, Tensor]:

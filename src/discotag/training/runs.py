@@ -127,7 +127,7 @@ def _run(
         seed: out / CHECKPOINTS / f"seed-{seed}"
         for seed in range(settings.seed, settings.seed + settings.num_seeds)
     }
-    pending = share([seed for seed, each in folders.items() if not (each / RESULT).exists()])
+    pending = share([seed for seed, each in folders.items() if not _is_finished(each)])
     data = prepare(sources, settings, continued, report_problem)
     if is_first():
         write_left_out(data.chosen.left_out, out / LEFT_OUT)
@@ -143,6 +143,11 @@ def _run(
         raise DiscotagError(  # not `RunError`: what the run has made is kept
             f"{error.filename or out}: {error.strerror}; the same command continues the run"
         ) from error
+
+
+def _is_finished(folder: Path) -> bool:
+    """Return whether a seed is finished; earlier versions of discotag did not write all of it."""
+    return (folder / RESULT).exists() and (folder / FOUND).exists()
 
 
 def _train_seed(

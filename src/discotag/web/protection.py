@@ -153,7 +153,8 @@ class _Protection:
                 self._check_token(scope, headers)
                 await self._bodies.read(body, headers.get("content-length", ""))
             except ServiceError as error:
-                if "expect" not in headers:  # otherwise, the client waits before it sends its body
+                # A client that expects to be told to go on waits, and a slow one had its time.
+                if "expect" not in headers and error.status != 408:
                     await body.discard(limits.max_body_seconds)
                 if not body.complete:
                     error.headers.update(CLOSE)

@@ -250,6 +250,8 @@ def test_wrong_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     empty = [SENTENCES[0]], labelled("ADR")[:1]
     nothing = workbook(tmp_path / "e.xlsx", Sentence_Labeling=empty[0], ADR_Identified=empty[1])
     fails(nothing, "no documents were found; psytar needs PsyTAR_dataset.xlsx")
+    monkeypatch.setattr(psytar, "MAX_FILE", 100)
+    fails(nothing, "a sheet of the workbook has more than")
     monkeypatch.setattr(module, "MAX_SHARED", 100)
     fails(nothing, "the workbook has texts of more than")
 

@@ -115,6 +115,16 @@ def test_mentions_that_discotag_has_written_are_read(tmp_path, ending):
     assert [each.id for each in again] == ["a", "b"]
 
 
+def test_a_table_of_mentions_is_not_taken_for_texts_without_any(tmp_path):
+    path = tmp_path / "out.csv"
+    write([Splitter().document("So sore.", [Marked("ADR", ((3, 7),))])], path)
+    with pytest.raises(CorpusError, match="a row for each mention.* --rows documents, or as JSON"):
+        list(read(path))
+    documents, problems = read_all(path)
+    assert [each.text for each in documents] == ["So sore."]
+    assert "without their mentions" in " ".join(map(str, problems))
+
+
 def test_mentions_that_are_damaged_are_reported(tmp_path):
     path = tmp_path / "out.csv"
     names = "id,text,count,mentions,labels,scores,spans"
@@ -133,6 +143,7 @@ def test_mentions_that_are_damaged_are_reported(tmp_path):
             (kind, 2)
         ]
         assert not any(each.mentions for each in documents)
+        assert kind == "outside" or "; rename one of them to read the texts" in str(problems[-1])
     path.write_text('text,labels,spans\nso sore,mine,"[1, 2]"\n')  # of somebody else
     assert [each.extra["labels"] for each in read_all(path)[0]] == ["mine"]
 

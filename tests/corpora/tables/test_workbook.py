@@ -143,9 +143,23 @@ def test_damaged_workbooks(tmp_path):
 
 def test_workbooks_with_too_much_in_them(tmp_path, monkeypatch):
     path = workbook(tmp_path / "large.xlsx", {"Posts": [HEADER, ROW]})
+    with pytest.raises(CorpusError, match="a sheet of the workbook has more than 0 MiB; save it"):
+        list(module.rows(path, TableOptions(), print, largest=100))
     monkeypatch.setattr(module, "MAX_SHARED", 1000)
     with pytest.raises(CorpusError, match="has texts of more than 0 MiB; save it as CSV"):
         list(read(path))
+
+
+def test_a_row_with_an_impossible_number_ends_a_sheet(tmp_path, monkeypatch):
+    """Before it, openpyxl would make a billion empty rows."""
+    path, bad = workbook(tmp_path / "a.xlsx", {"Posts": [HEADER, ROW]}), tmp_path / "bad.xlsx"
+    monkeypatch.setattr(module, "MAX_ROWS", 50)
+    with zipfile.ZipFile(path) as source, zipfile.ZipFile(bad, "w") as target:
+        for name in source.namelist():
+            raw = source.read(name).replace(b'<row r="2"', b'<row r="60"')
+            target.writestr(name, raw)
+    with pytest.raises(CorpusError, match="'Posts' has more than 50 rows"):
+        list(read(bad))
 
 
 def test_formulas_are_texts(tmp_path):

@@ -18,10 +18,11 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, Final
 
+from discotag.corpora.parsing.files import MAX_FILE
 from discotag.corpora.parsing.problems import CorpusError, Problem, strict
 from discotag.corpora.recipes.recipe import PARTS, Order, Prepared, Recipe, part_of
 from discotag.corpora.tables import TableOptions, workbook
@@ -335,8 +336,8 @@ def _document(name: str, post: Post) -> Document:
 
 def _rows(path: Path, sheet: str, label: str | None = None) -> list[Row]:
     """Return the rows of a sheet that belong to a post, with the strings of a label."""
-    rows = list(workbook.rows(path, TableOptions(sheet=sheet), strict))
-    header = [_text(cell) for cell in rows[0].cells] if rows else []
+    rows = workbook.rows(path, TableOptions(sheet=sheet), strict, largest=MAX_FILE)
+    header = [_text(cell) for row in islice(rows, 1) for cell in row.cells]
     columns = []
     for name in ("drug_id", "sentence_index", "sentences"):
         if name not in header:
@@ -349,7 +350,7 @@ def _rows(path: Path, sheet: str, label: str | None = None) -> list[Row]:
         at for at, name in enumerate(header) if label and re.fullmatch(f"{label}[0-9]+", name)
     ]
     found = []
-    for row in rows[1:]:
+    for row in rows:
         cells = [*map(_text, row.cells), *[""] * (len(header) - len(row.cells))]
         post, index, sentence = (cells[at] for at in columns)
         if post:

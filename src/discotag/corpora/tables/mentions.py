@@ -15,6 +15,9 @@ SPANS: Final = "spans"
 SIGNS: Final = frozenset({"count", "input_mentions", LABELS, SPANS})
 """The fields of documents that such a table gives; other tables may have some of them, too."""
 
+SIGNS_OF_ROWS: Final = frozenset({"label", "input_text", SPANS, "score"})
+"""The fields of documents that a table with a row for each mention gives."""
+
 
 def marked(row: Mapping[str, Any], line: int) -> list[Marked]:
     """Return the mentions of a row as marks on its text; none if discotag has not written it.
@@ -47,7 +50,10 @@ def marked(row: Mapping[str, Any], line: int) -> list[Marked]:
         or not all(map(_are_spans, spans))
         or not all(isinstance(label, str) for label in labels)
     ):
-        raise MalformedError(f"the columns {LABELS!r} and {SPANS!r} do not give a span each label")
+        raise MalformedError(
+            f"the columns {LABELS!r} and {SPANS!r} do not give a span each label; rename one of "
+            "them to read the texts without mentions"
+        )
     return [
         Marked(label, tuple((start, end) for start, end in each), line=line)
         for label, each in zip(labels, spans, strict=True)

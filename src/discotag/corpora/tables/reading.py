@@ -9,10 +9,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from discotag.corpora.parsing.problems import MalformedError, Problem, Report, shown
+from discotag.corpora.parsing.problems import CorpusError, MalformedError, Problem, Report, shown
 from discotag.corpora.tables.cells import as_text, is_empty
 from discotag.corpora.tables.columns import FILE, ID, ROW, Columns, find_columns
-from discotag.corpora.tables.mentions import marked
+from discotag.corpora.tables.mentions import SIGNS_OF_ROWS, marked
 from discotag.corpora.tables.table import CARRIED, MAX_CELL, Row, Table, TableOptions
 from discotag.counts import counted
 from discotag.marks import Flaw, Marked
@@ -54,10 +54,12 @@ def documents_of(
         file: The name of the file as a field of the documents.
 
     Raises:
-        CorpusError: The file cannot be read, or a column was not found.
+        CorpusError: The file cannot be read, a column was not found, or mentions are to be read and
+            each row is one.
     """
     where = str(path)
     columns, start, rows = _begun(table, path, options, report)
+    _check_rows(columns, options, where, report)
     notes = _Notes(where, report)
 
     def complain(mark: Marked, flaw: Flaw, message: str) -> None:
@@ -101,6 +103,20 @@ def documents_of(
             document.sentences, text, identifier or None, extra, (where, row.line)
         )
     notes.close()
+
+
+def _check_rows(columns: Columns, options: TableOptions, path: str, report: Report) -> None:
+    """Raise if a row is a mention, where mentions are to be read; otherwise say that none are."""
+    if not SIGNS_OF_ROWS.issubset(name for _, name in columns.others):
+        return
+    if options.elsewhere:
+        message = (
+            "the table has a row for each mention, which cannot be read again; write it with "
+            "--rows documents, or as JSON lines"
+        )
+        raise CorpusError(Problem("syntax", message, path))
+    message = "the table has a row for each mention; its texts are read without their mentions"
+    report(Problem("guessed", message, path))
 
 
 def carried_columns(table: Table, path: Path, options: TableOptions) -> dict[str, Any]:

@@ -37,6 +37,9 @@ MAX_DIGITS: Final = 15
 MAX_SHARED: Final = 512 << 20
 """The largest size of the texts of a workbook, in bytes, which are kept in memory."""
 
+MAX_SHEET: Final = 4 << 30
+"""The largest size of a sheet that is read row by row, in bytes."""
+
 OLD: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """The first bytes of workbooks before 2007, and of those that are encrypted."""
 
@@ -66,14 +69,22 @@ def recognises(start: bytes) -> bool:
     return WORKBOOK.match(start) is not None
 
 
-def rows(path: Path, options: TableOptions, report: Report) -> Generator[Row, None, None]:
+def rows(
+    path: Path, options: TableOptions, report: Report, *, largest: int = MAX_SHEET
+) -> Generator[Row, None, None]:
     """Yield the rows of a sheet.
 
+    Args:
+        path: The file.
+        options: Which sheet to read.
+        report: Called with what was guessed.
+        largest: The largest size of a sheet, in bytes.
+
     Raises:
-        CorpusError: The file is not a workbook, is encrypted, or has several sheets.
+        CorpusError: The file is not a workbook, is encrypted or too large, or has several sheets.
         DiscotagError: openpyxl is not installed.
     """
-    with _opened(path) as (book, archive, parts):
+    with _opened(path, largest) as (book, archive, parts):
         sheet = _sheet(book, options, path)
         merged = _merged(archive, parts[sheet.title])
         if merged:
@@ -99,7 +110,7 @@ class _Merged(NamedTuple):
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[tuple[Any, zipfile.ZipFile, dict[str, str]]]:
+def _opened(path: Path, largest: int) -> Iterator[tuple[Any, zipfile.ZipFile, dict[str, str]]]:
     """Yield a workbook, its ZIP archive, and the file of each sheet in it."""
     _openpyxl("reading")
     from openpyxl.reader.excel import ExcelReader
@@ -111,11 +122,7 @@ def _opened(path: Path) -> Iterator[tuple[Any, zipfile.ZipFile, dict[str, str]]]
                 _refuse_old(path)
             with zipfile.ZipFile(stream) as packed:
                 files = packed.infolist()
-            shared = [each.file_size for each in files if "/worksheets/" not in each.filename]
-            if sum(shared) > MAX_SHARED:
-                most = f"{MAX_SHARED >> 20} MiB"
-                message = f"the workbook has texts of more than {most}; save it as CSV"
-                raise CorpusError(Problem("too_long", message, str(path)))
+            _check_sizes(files, largest, path)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of what is not read, such as styles
                 # Given a path, openpyxl would refuse endings such as .xls, whatever the file is.
@@ -132,6 +139,20 @@ def _opened(path: Path) -> Iterator[tuple[Any, zipfile.ZipFile, dict[str, str]]]
             raise CorpusError(Problem("syntax", message, str(path))) from None
         stack.callback(reader.wb.close)
         yield reader.wb, reader.archive, parts
+
+
+def _check_sizes(files: Sequence[zipfile.ZipInfo], largest: int, path: Path) -> None:
+    """Raise `CorpusError` if files declare sizes that are too large; no more of them is read."""
+    shared, message = 0, None
+    for each in files:
+        if "/worksheets/" not in each.filename:
+            shared += each.file_size
+        elif each.file_size > largest:
+            message = f"a sheet of the workbook has more than {largest >> 20} MiB"
+    if shared > MAX_SHARED:
+        message = f"the workbook has texts of more than {MAX_SHARED >> 20} MiB"
+    if message is not None:
+        raise CorpusError(Problem("too_long", f"{message}; save it as CSV", str(path)))
 
 
 def _openpyxl(doing: str) -> Any:
@@ -200,6 +221,9 @@ def _numbered(sheet: Any, path: Path) -> Iterator[Row]:
             raise CorpusError(Problem("syntax", message, str(path), number + 1)) from None
         for cells in chunk:
             number += 1
+            if number > MAX_ROWS:  # openpyxl makes empty rows up to any number that a file has
+                message = f"the sheet {sheet.title!r} has more than {MAX_ROWS:,} rows"
+                raise CorpusError(Problem("too_long", message, str(path), number))
             yield Row(number, number, [_value(cell) for cell in cells])
         if len(chunk) < CHUNK:
             return
