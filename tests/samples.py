@@ -18,6 +18,8 @@ SAMPLES = {
     DATA / "jsonl/three.jsonl": "jsonl",
     DATA / "brat/good/joints.ann": "brat",
     DATA / "brat/good/ward/windows.ann": "brat",
+    DATA / "bionlp/knees.a1": "bionlp",
+    DATA / "bionlp/knees.a2": "bionlp",
     DATA / "w2ner/two.json": "w2ner",
     DATA / "inline/two.txt": "inline",
     DATA / "conll/documents.conll": "conll",

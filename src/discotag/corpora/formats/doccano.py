@@ -32,17 +32,16 @@ from discotag.corpora.parsing.json_values import (
 )
 from discotag.corpora.parsing.problems import MalformedError, Problem, Report, shown
 from discotag.corpora.parsing.standoff import (
+    JOINING,
     Annotation,
     Piece,
     Source,
     assembled,
     check_references,
+    joined,
     writable,
 )
-from discotag.mentions import Document, Fragment
-
-FRAGMENT: Final = "fragment"
-"""The type of relations between the fragments of a mention."""
+from discotag.mentions import Document
 
 FIELDS: Final = frozenset({"id", "text", "label", "labels", "entities", "relations", "Comments"})
 """The fields of a document that are read, or that doccano has for itself."""
@@ -123,45 +122,30 @@ def _labelled(data: Any, line: int | None) -> Annotation:
 def _joined(
     document: dict[str, Any], path: Path, line: int | None, report: Report
 ) -> Iterator[Annotation]:
-    """Yield an annotation for the entities that relations join."""
-    labels: dict[str, str] = {}
-    places: dict[str, Fragment] = {}
+    """Return an annotation for the entities that relations join."""
+    found: dict[str, Annotation] = {}
     for each in as_list(document, "entities"):
         try:
             entity = as_object(each, "each of 'entities'")
             name = as_name(entity.get("id"), "the id of an entity")
-            if name is None or name in labels:
+            if name is None or name in found:
                 raise MalformedError("an entity has no id, or that of another")
             label = as_text(entity.get("label"), f"entity {shown(name)}: 'label'")
             start, end = (as_number(entity.get(key), f"'{key}'") for key in OFFSETS)
         except MalformedError as error:
             report(Problem("syntax", str(error), str(path), line))
         else:
-            labels[name], places[name] = label, (start, end)
-    first = {name: name for name in labels}  # of the entities that are joined, or one nearer to it
-
-    def first_of(name: str) -> str:
-        while first[name] != name:
-            first[name] = name = first[first[name]]
-        return name
-
-    references = []
+            called = f"entity {shown(name)}"
+            found[name] = Annotation(called, label, ((start, end),), line=line)
+    references, pairs = [], []
     for relation in listed(document, "relations"):
-        ends = [str(relation.get(key)) for key in ("from_id", "to_id")]
-        references += [(f"relation {shown(str(relation.get('id')))}", end, line) for end in ends]
-        if relation.get("type") != FRAGMENT or not labels.keys() >= set(ends):
-            continue
-        if labels[ends[0]] != labels[ends[1]]:
-            message = f"entities {' and '.join(ends)} are joined, but have different labels"
-            report(Problem("syntax", message, str(path), line))
-        else:
-            first[first_of(ends[1])] = first_of(ends[0])
-    check_references(references, labels, str(path), report)
-    fragments: dict[str, list[Fragment]] = {}
-    for name, place in places.items():
-        fragments.setdefault(first_of(name), []).append(place)
-    for name, joined in fragments.items():
-        yield Annotation(f"entity {shown(name)}", labels[name], tuple(joined), line=line)
+        one, other = (str(relation.get(key)) for key in ("from_id", "to_id"))
+        called = f"relation {shown(str(relation.get('id')))}"
+        references += [(called, one, line), (called, other, line)]
+        if relation.get("type") in JOINING:
+            pairs.append((one, other))
+    check_references(references, found, str(path), report)
+    return joined(found, pairs, str(path), report)
 
 
 def _data(document: Document) -> dict[str, Any]:
@@ -173,7 +157,7 @@ def _data(document: Document) -> dict[str, Any]:
             name = len(entities)
             if number:
                 relations.append(
-                    {"id": len(relations), "type": FRAGMENT, "from_id": name - 1, "to_id": name}
+                    {"id": len(relations), "type": JOINING[-1], "from_id": name - 1, "to_id": name}
                 )
             entities.append(
                 {"id": name, "label": mark.label, "start_offset": start, "end_offset": end}
