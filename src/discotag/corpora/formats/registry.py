@@ -15,9 +15,14 @@ from discotag.corpora.formats import (
     brat,
     conll,
     doccano,
+    hugging_face,
     inline,
     jsonl,
     knowtator,
+    label_studio,
+    prodigy,
+    pubannotation,
+    pubtator,
     standoff_files,
     text,
     w2ner,
@@ -38,7 +43,12 @@ FORMATS: Final[dict[str, Format]] = {
         bioc_json.FORMAT,
         w2ner.FORMAT,  # before jsonl: its sentences may have a text
         doccano.FORMAT,  # before jsonl: its documents have a text
+        prodigy.FORMAT,  # these, too
+        label_studio.FORMAT,
+        pubannotation.FORMAT,
+        hugging_face.FORMAT,
         jsonl.FORMAT,
+        pubtator.FORMAT,
         brat.FORMAT,
         bionlp.FORMAT,
         conll.FORMAT,  # before inline: '0,1 B-ADR' may be a word and its tag

@@ -14,9 +14,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from discotag.corpora.parsing.files import MAX_LINE
 from discotag.corpora.parsing.problems import Problem, Report, shown
@@ -80,6 +80,7 @@ class Source:
         annotations: The annotations.
         path: The file.
         line: The line of the file at which the document begins.
+        extra: Further fields of the document, which are kept.
     """
 
     id: str | None
@@ -87,6 +88,7 @@ class Source:
     annotations: Sequence[Annotation]
     path: str
     line: int | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -124,12 +126,14 @@ def assembled(source: Source, splitter: Splitter, report: Report) -> Document | 
     place = source.path, source.line
     if splitter.sentences == "whole" or len(layout.ranges) < 2:
         document = splitter.document(layout.text, marked, id=source.id, complain=complain)
-        return replace(document, place=place)
+        return replace(document, place=place, extra=source.extra)
     sentences: list[Sentence] = []
     for (start, end), marks in _shared_out(layout.ranges, marked):
         part = splitter.document(layout.text[start:end], marks, complain=complain)
         sentences += [replace(each, start=each.start + start) for each in part.sentences]
-    return Document(tuple(sentences), text=layout.text, id=source.id, place=place)
+    return Document(
+        tuple(sentences), text=layout.text, id=source.id, place=place, extra=source.extra
+    )
 
 
 def check_references(
