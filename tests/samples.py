@@ -33,6 +33,13 @@ SAMPLES = {
     DATA / "conll/iob1.conll": "conll",
 }
 
+ALONE = {
+    path: format
+    for path, format in SAMPLES.items()
+    if format not in ("bionlp", "brat", "knowtator")
+}
+"""Samples that are read without another file beside them."""
+
 
 def tried(path, content, format):
     """Write a file, and return its documents and problems.
