@@ -15,15 +15,30 @@ SAMPLES = {
     DATA / "bioc/posts.json": "bioc-json",
     DATA / "bigbio/posts.jsonl": "bigbio",
     DATA / "doccano/posts.jsonl": "doccano",
+    DATA / "prodigy/posts.jsonl": "prodigy",
+    DATA / "label-studio/posts.json": "label-studio",
+    DATA / "label-studio/minimal.json": "label-studio",
+    DATA / "pubannotation/posts.json": "pubannotation",
+    DATA / "hugging-face/posts.jsonl": "hugging-face",
+    DATA / "pubtator/posts.pubtator": "pubtator",
     DATA / "jsonl/three.jsonl": "jsonl",
     DATA / "brat/good/joints.ann": "brat",
     DATA / "brat/good/ward/windows.ann": "brat",
+    DATA / "bionlp/knees.a1": "bionlp",
+    DATA / "bionlp/knees.a2": "bionlp",
     DATA / "w2ner/two.json": "w2ner",
     DATA / "inline/two.txt": "inline",
     DATA / "conll/documents.conll": "conll",
     DATA / "conll/bioes.tsv": "conll",
     DATA / "conll/iob1.conll": "conll",
 }
+
+ALONE = {
+    path: format
+    for path, format in SAMPLES.items()
+    if format not in ("bionlp", "brat", "knowtator")
+}
+"""Samples that are read without another file beside them."""
 
 
 def tried(path, content, format):

@@ -109,7 +109,7 @@ def test_broken_texts_of_brat(tmp_path, data):
 @example(raw=b"%PDF-")
 @fuzz
 def test_random_bytes(format, tmp_path, raw):
-    path = tmp_path / "any.ann"
+    path = tmp_path / ("any.a1" if format == "bionlp" else "any.ann")
     path.write_bytes(raw)
     (tmp_path / "any.txt").write_bytes(raw[::-1])
     check(path, format)
@@ -153,7 +153,7 @@ HOSTILE = {
 @pytest.mark.parametrize("format", CORPORA)
 @pytest.mark.parametrize("raw", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_files(format, raw, tmp_path):
-    path = tmp_path / "any.ann"
+    path = tmp_path / ("any.a1" if format == "bionlp" else "any.ann")
     path.write_bytes(raw)
     (tmp_path / "any.txt").write_bytes(raw)
     check(path, format)

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from discotag.corpora import read
 from discotag.corpora.formats import brat, jsonl
+from discotag.corpora.formats.standoff_files import TEXT
 from discotag.corpora.inputs import PLAIN, Inputs
 from discotag.corpora.parsing.files import STANDARD
 from discotag.corpora.parsing.problems import Problem, Report, shown, strict
@@ -80,7 +81,7 @@ class Source:
         alone: list[Path] = []
 
         def report(problem: Problem) -> None:
-            if problem.kind == "missing" and problem.path.endswith(brat.TEXT):
+            if problem.kind == "missing" and problem.path.endswith(TEXT):
                 alone.append(Path(problem.path))
             else:
                 self.report(problem)
@@ -89,7 +90,7 @@ class Source:
         yield from read(self.path, brat.FORMAT.name, report=report, **reading)
         for path in alone:
             below = path.relative_to(self.path) if self.path.is_dir() else Path(path.name)
-            name = below.as_posix().removesuffix(brat.TEXT)
+            name = below.as_posix().removesuffix(TEXT)
             text = Inputs([str(path)], format=PLAIN, report=self.report, keep_mark=True, **reading)
             for document in text.documents():
                 yield Document.unchecked(document.sentences, document.text, name)

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from discotag.corpora.formats import brat
+from discotag.corpora.formats import bionlp, brat
 from discotag.corpora.formats.format import Format, Reading
 from discotag.corpora.formats.registry import TEXT, format_to_read, is_plain, named_format
+from discotag.corpora.formats.standoff_files import TEXT as TEXTS
 from discotag.corpora.parsing.files import STANDARD, failed, files_in
 from discotag.corpora.parsing.problems import CorpusError, Problem, Report, strict
 from discotag.corpora.parsing.streams import decoded, decoding
@@ -239,12 +240,8 @@ def _real(path: Path) -> Path:
 
 
 def _is_beside(path: Path) -> bool:
-    """Return whether a file has brat's annotations of a text file, which is read instead."""
-    ending = brat.MARKS
-    return (
-        path.name.endswith(ending)
-        and path.with_name(path.name[: -len(ending)] + brat.TEXT).is_file()
-    )
+    """Return whether a file has the annotations of a text file, which is read instead."""
+    return path.suffix in (brat.MARKS, *bionlp.MARKS) and path.with_suffix(TEXTS).is_file()
 
 
 def _ids(items: Sequence[_Item]) -> list[str | None]:

@@ -6,8 +6,9 @@ from seqeval.metrics.sequence_labeling import get_entities
 from any_corpora import contents
 from discotag import Document, Mention, Sentence
 from discotag.corpora import CorpusError, read, write
-from discotag.corpora.formats.conll import tagged, untagged
+from discotag.corpora.formats.conll import tagged
 from discotag.corpora.parsing import files
+from discotag.corpora.parsing.tags import untagged
 from samples import DATA
 
 

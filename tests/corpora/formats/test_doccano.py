@@ -73,7 +73,7 @@ def test_relations_join_fragments(tmp_path, relations, found):
         (
             row(entity(1, 0, 4), entity(2, 5, 8, "Drug"), relations=[relation(1, 2)]),
             "syntax",
-            "entities 1 and 2 are joined, but have different labels",
+            "entity '1' and entity '2' are joined, but have different labels",
         ),
         ('{"text": "a", "label": [[0, 1]]}', "syntax", "each of 'label' must look like"),
         ('{"text": "a", "label": [[0, true, "A"]]}', "syntax", "must be a whole number"),

@@ -5,7 +5,7 @@ import pytest
 from discotag import Document, Mention, Sentence
 from discotag.corpora import CorpusError, read, write
 from discotag.words import Splitter
-from samples import DATA
+from samples import DATA, tried
 
 
 def corpus(tmp_path, *lines):
@@ -350,3 +350,19 @@ def test_candidates_that_are_wrong_are_reported(tmp_path):
     assert [each.candidates for each in found] == [(), ()]
     assert found[1].extra == {"input_candidates": [{"label": "X", "spans": [[0, 1]]}]}
     assert [kind for kind, _ in problems] == ["outside", "unknown_field"]
+
+
+@pytest.mark.parametrize(
+    "key", ["entities", "annotations", "labels", "spans", "denotations", "ner_tags", "result"]
+)
+def test_fields_that_may_have_annotations_are_reported_once(tmp_path, key):
+    texts = [{"text": "Sore", key: []}, *[{"text": "Sore", key: [[0, 4, "ADR"]]}] * 3]
+    documents, problems = tried(
+        tmp_path / "in.jsonl", "".join(f"{json.dumps(each)}\n" for each in texts), "jsonl"
+    )
+    assert documents[1].extra == {key: [[0, 4, "ADR"]]}
+    assert [(each.kind, each.line, each.message) for each in problems] == [
+        ("unknown_field", 2, f"{key!r} may have annotations, but is kept as a further field")
+    ]
+    own = json.dumps({"text": "Sore", "mentions": [], key: [1]})
+    assert tried(tmp_path / "in.jsonl", own, "jsonl")[1] == []

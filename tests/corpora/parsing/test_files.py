@@ -14,7 +14,7 @@ from discotag import Document, Mention, Sentence
 from discotag.corpora import FORMATS, CorpusError, Problem, read, strict, write
 from discotag.corpora.parsing import files
 from discotag.corpora.parsing.problems import KINDS, MAX_MESSAGE, WARNINGS
-from samples import SAMPLES
+from samples import ALONE, SAMPLES
 
 LINES = {path: format for path, format in SAMPLES.items() if format in ("jsonl", "inline", "conll")}
 """Formats in which a line is a thing of its own."""
@@ -105,10 +105,7 @@ def test_a_nul_is_a_character(path, tmp_path):
         assert any("to\x00es" in document.words for document in found)
 
 
-@pytest.mark.parametrize(
-    "path", [path for path, format in SAMPLES.items() if format not in ("brat", "knowtator")],
-    ids=lambda path: path.name,
-)  # fmt: skip
+@pytest.mark.parametrize("path", ALONE, ids=lambda path: path.name)
 def test_standard_input(path):
     code = (
         "from discotag.corpora import read; print([(s.words, len(s.mentions)) "

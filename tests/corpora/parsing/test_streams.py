@@ -11,10 +11,9 @@ import pytest
 from discotag.corpora import CorpusError, read, strict
 from discotag.corpora.parsing import files
 from discotag.corpora.parsing.streams import UnknownEncodingError, check_encoding, decoded, decoding
-from samples import SAMPLES
+from samples import ALONE
 
 ENCODINGS = ["utf-16", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"]
-FILES = {path: format for path, format in SAMPLES.items() if format not in ("brat", "knowtator")}
 
 COUNT = (
     "import sys; from discotag.corpora import read; "
@@ -32,7 +31,7 @@ def encoded(path, encoding):
     return (mark + path.read_text("utf-8")).encode(encoding)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", ALONE, ids=lambda path: path.name)
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_files_with_a_mark_are_decoded(path, encoding, tmp_path):
     copy = tmp_path / path.name
@@ -41,7 +40,7 @@ def test_files_with_a_mark_are_decoded(path, encoding, tmp_path):
     assert contents(read(copy, encoding="latin-1")) == contents(read(path))  # the mark is right
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", ALONE, ids=lambda path: path.name)
 def test_gzip_is_unpacked_whatever_the_name(path, tmp_path):
     copy = tmp_path / path.name
     copy.write_bytes(gzip.compress(path.read_bytes()))
@@ -204,7 +203,7 @@ def test_text_may_begin_like_a_file_of_another_kind(tmp_path):
         b'{"id": 1, "rating": 5, "text": "Sore toes"}\n{"id": 2, "text": "Fine"}\n',
         b'[{"id": 1, "text": "Sore toes"},\n{"id": 2, "text": "Fine"}]',
         b'{\n"id": 1,\n"text": "Sore toes"\n}\n{\n"id": 2,\n"text": "Fine"\n}\n',
-        *[path.read_bytes() for path, name in FILES.items() if name.startswith(("bioc", "w2"))],
+        *[path.read_bytes() for path, name in ALONE.items() if name.startswith(("bioc", "w2"))],
         gzip.compress(b'{"text": "Sore toes"}\n', mtime=0),
         b"\xff\xfe" + '{"text": "Sore toes"}\n'.encode("utf-16-le"),
     ],

@@ -8,13 +8,14 @@ Offsets count characters.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from discotag.corpora.formats.format import Format, Reading, Writing
-from discotag.corpora.parsing.files import created
+from discotag.corpora.parsing.json_documents import documents as documents_of
+from discotag.corpora.parsing.json_documents import good, write_lines
 from discotag.corpora.parsing.json_stream import first_object, values
 from discotag.corpora.parsing.json_values import (
     as_list,
@@ -25,13 +26,12 @@ from discotag.corpora.parsing.json_values import (
     as_text,
     listed,
 )
-from discotag.corpora.parsing.problems import MalformedError, Problem, Report, shown
+from discotag.corpora.parsing.problems import MalformedError, Report, shown
 from discotag.corpora.parsing.standoff import (
     Annotation,
     Piece,
     Reference,
     Source,
-    assembled,
     check_references,
     writable,
 )
@@ -53,7 +53,7 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
 def documents(
     rows: Iterable[tuple[int | None, Any]], path: str, splitter: Splitter, report: Report
 ) -> Iterator[Document]:
-    """Yield the documents of plain data in this schema.
+    """Return the documents of plain data in this schema.
 
     Args:
         rows: The data of each document, with its line.
@@ -61,23 +61,12 @@ def documents(
         splitter: Splits text into sentences and words.
         report: Called with each problem.
     """
-    for number, data in rows:
-        try:
-            source = _source(data, path, number, report)
-        except MalformedError as error:
-            report(Problem("syntax", str(error), path, number))
-            continue
-        document = assembled(source, splitter, report)
-        if document is not None:
-            yield document
+    return documents_of(rows, _source, path, splitter, report)
 
 
 def write(documents: Iterable[Document], path: Path, writing: Writing) -> None:
     """Write one line per document."""
-    with created(path) as stream:
-        for number, document in enumerate(documents):
-            data = to_dict(document, number)
-            stream.write(json.dumps(data, ensure_ascii=False) + "\n")
+    write_lines((to_dict(each, number) for number, each in enumerate(documents)), path)
 
 
 FORMAT: Final = Format(
@@ -123,8 +112,7 @@ def to_dict(document: Document, number: int) -> dict[str, Any]:
     }
 
 
-def _source(data: Any, path: str, line: int | None, report: Report) -> Source:
-    document = as_object(data, "a document")
+def _source(document: dict[str, Any], path: str, line: int | None, report: Report) -> Source:
     identifier = as_name(document.get("document_id"), "'document_id'")
     pieces: list[Piece] = []
     for passage in as_objects(document, "passages"):
@@ -133,12 +121,8 @@ def _source(data: Any, path: str, line: int | None, report: Report) -> Source:
             lengths = f"{counted(len(texts), 'text')} but {counted(len(offsets), 'offset')}"
             raise MalformedError(f"a passage has {lengths}")
         pieces += [Piece(start, text) for text, (start, _) in zip(texts, offsets, strict=True)]
-    annotations: list[Annotation] = []
-    for each in as_list(document, "entities"):
-        try:
-            annotations.append(_annotation(each, line))
-        except MalformedError as error:
-            report(Problem("syntax", str(error), path, line))
+    entities = as_list(document, "entities")
+    annotations = list(good(entities, partial(_annotation, line=line), path, line, report))
     held = [
         each
         for key in ("passages", "entities", "events", "relations", "coreferences")

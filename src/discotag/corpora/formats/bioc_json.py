@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from discotag.corpora.formats.bioc import LABEL, PREFIX, called
 from discotag.corpora.formats.format import Format, Reading, Writing
 from discotag.corpora.parsing.files import created
+from discotag.corpora.parsing.json_documents import documents as documents_of
+from discotag.corpora.parsing.json_documents import good
 from discotag.corpora.parsing.json_stream import first_object, objects
 from discotag.corpora.parsing.json_values import (
     as_list,
@@ -24,13 +27,12 @@ from discotag.corpora.parsing.json_values import (
     as_text,
     listed,
 )
-from discotag.corpora.parsing.problems import MalformedError, Problem, Report
+from discotag.corpora.parsing.problems import MalformedError, Report
 from discotag.corpora.parsing.standoff import (
     Annotation,
     Piece,
     Reference,
     Source,
-    assembled,
     check_references,
     writable,
 )
@@ -50,16 +52,9 @@ def recognises(path: Path, head: str) -> bool:
 
 
 def read(path: Path, reading: Reading) -> Iterator[Document]:
-    """Yield the documents of the collection."""
-    for data in objects(path, DOCUMENTS, reading.report):
-        try:
-            source = _source(data, path, reading.report)
-        except MalformedError as error:
-            reading.report(Problem("syntax", str(error), str(path)))
-            continue
-        document = assembled(source, reading.splitter, reading.report)
-        if document is not None:
-            yield document
+    """Return the documents of the collection."""
+    rows = ((None, data) for data in objects(path, DOCUMENTS, reading.report))
+    return documents_of(rows, _source, str(path), reading.splitter, reading.report)
 
 
 def write(documents: Iterable[Document], path: Path, writing: Writing) -> None:
@@ -82,8 +77,7 @@ FORMAT: Final = Format(
 )
 
 
-def _source(data: Any, path: Path, report: Report) -> Source:
-    document = as_object(data, "a document")
+def _source(document: dict[str, Any], path: str, line: int | None, report: Report) -> Source:
     identifier = as_name(document.get("id"), "a document's id")
     pieces: list[Piece] = []
     annotations: list[Annotation] = []
@@ -96,19 +90,17 @@ def _source(data: Any, path: Path, report: Report) -> Source:
         else:
             pieces += [_piece(each) for each in sentences if each.get("text") is not None]
         for holder in (passage, *sentences):
-            for each in as_list(holder, "annotations"):
-                try:
-                    annotations.append(_annotation(each, identifier))
-                except MalformedError as error:
-                    report(Problem("syntax", str(error), str(path)))
+            held = as_list(holder, "annotations")
+            make = partial(_annotation, document=identifier)
+            annotations += good(held, make, path, line, report)
             for each in (*listed(holder, "annotations"), *listed(holder, "relations")):
                 known.add(str(each.get("id")))
             for each in listed(holder, "relations"):
                 name = called(str(each.get("id")), identifier, "relation")
                 nodes = listed(each, "nodes")
                 references += ((name, str(node.get("refid")), None) for node in nodes)
-    check_references(references, known, str(path), report)
-    return Source(identifier, pieces, annotations, str(path))
+    check_references(references, known, path, report)
+    return Source(identifier, pieces, annotations, path, line)
 
 
 def _piece(holder: dict[str, Any]) -> Piece:

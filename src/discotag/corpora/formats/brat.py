@@ -8,8 +8,9 @@ A mention is a `T` line, `T1<tab>ADR 0 4;14 19<tab>Sore knees`. The text at its 
 the text at the offsets, ignoring white space: brat joins fragments with a space and writes line
 breaks as spaces. The fragments that brat makes of a mention with a line break are joined
 by `discotag.marks.word_runs`.
-Relations, events, attributes, normalisations, equivalences and notes are not read, but kept when
-a file is written; references in them to unknown ids are reported.
+Relations of the type `frag`, as in AnEM, or `fragment` join the `T` lines of one mention. Other
+relations, events, attributes, normalisations, equivalences and notes are not read, but kept when a
+file is written; references in them to unknown ids are reported.
 """
 
 from __future__ import annotations
@@ -20,101 +21,39 @@ from collections.abc import Collection, Iterable, Iterator, Set
 from pathlib import Path
 from typing import Final
 
+from discotag.corpora.formats import standoff_files
 from discotag.corpora.formats.format import Format, Reading, Writing
-from discotag.corpora.parsing.files import (
-    STANDARD,
-    created,
-    failed,
-    file_name,
-    files_in,
-    lines,
-    read_text,
+from discotag.corpora.formats.standoff_files import (
+    TAB,
+    TEXT,
+    annotations_of,
+    references,
+    with_ending,
 )
-from discotag.corpora.parsing.problems import (
-    CorpusError,
-    Labels,
-    MalformedError,
-    Problem,
-    Report,
-    shown,
-    strict,
-)
-from discotag.corpora.parsing.standoff import (
-    Annotation,
-    Piece,
-    Reference,
-    Source,
-    assembled,
-    check_references,
-    marks,
-    writable,
-)
+from discotag.corpora.parsing.files import STANDARD, created, failed, file_name, files_in, read_text
+from discotag.corpora.parsing.problems import CorpusError, Problem, strict
+from discotag.corpora.parsing.standoff import Piece, Source, marks, writable
 from discotag.corpora.parsing.unwritable import check_label
 from discotag.marks import Marked, word_runs
 from discotag.mentions import Document, Fragment
 from discotag.words import Splitter
 
-TEXT: Final = ".txt"
 MARKS: Final = ".ann"
 
-SETTINGS: Final = ("annotation.conf", "visual.conf", "tools.conf", "kb_shortcuts.conf")
-"""brat's configuration files, which are in the same folder as the documents."""
-
-LINE: Final = re.compile(r"(?:[TREAMN#]\S*|\*)\t[^\t]")
-"""Matches an id or a `*`, a tab, and further text."""
-
-MENTION: Final = re.compile(r"(T\S+)\t(\S+) ([^\t]*)(?:\t(.*))?", re.DOTALL)
-OFFSETS: Final = re.compile(r"([0-9]{1,18}) ([0-9]{1,18})")
 NUMBERED: Final = re.compile(r"T([0-9]{1,18})")
 
 SAME_LINE: Final = re.compile(r"[^\s](?:[^\r\n]*[^\s])?")
 """Matches text on one line, without surrounding white space."""
 
-TAB: Final = "\t"
-
 
 def recognises(path: Path, head: str) -> bool:
     """Return whether a folder has `.ann` files, or a file is one or is the text of one."""
-    if path == STANDARD:
-        return False
-    if path.is_dir():
-        return bool(files_in(path, (MARKS,), lambda problem: None))
-    if path.name.endswith(TEXT):
-        return _beside(path, TEXT, MARKS).is_file()
-    return path.name.endswith(MARKS)
+    return standoff_files.recognises(path, (MARKS,))
 
 
 def read(path: Path, reading: Reading) -> Iterator[Document]:
-    """Yield a document for each pair of files.
-
-    A `.txt` file without an `.ann` file is reported and left out: a text that was not annotated is
-    not a document without mentions.
-
-    Raises:
-        CorpusError: The path is neither a folder nor a `.txt` or `.ann` file.
-    """
-    if path.is_dir():
-        found = {
-            name.removesuffix(end): path / name.removesuffix(end)
-            for name, end in _names(path, reading.report)
-        }
-    elif path.name.endswith((TEXT, MARKS)):
-        stem = path.name[: -len(TEXT)]
-        found = {stem: path.parent / stem}
-    else:
-        message = "brat needs a folder of .txt and .ann files, or one of these files"
-        raise CorpusError(Problem("missing", message, str(path)))
-    labels = Labels(reading.report)
-    for name, place in sorted(found.items()):
-        try:
-            document = _document(name, place, reading.splitter, labels, reading.report)
-        except CorpusError as error:  # one file cannot be read; go on with the others
-            reading.report(error.problem)
-        except OSError as error:  # a folder cannot be read
-            reading.report(failed(error, place).problem)
-        else:
-            if document is not None:
-                yield document
+    """Yield a document for each pair of files; see `standoff_files.read`."""
+    return standoff_files.read(path, FORMAT.name, (MARKS,), reading)
 
 
 def write(documents: Iterable[Document], path: Path, writing: Writing) -> None:
@@ -159,7 +98,7 @@ def update(
         CorpusError: As `write`, or a file has annotations and `replace` is False.
     """
     for document, place in _placed(documents, path):
-        marks_file = _with(place, MARKS)
+        marks_file = with_ending(place, MARKS)
         if not replace and marks_file.is_file() and marks_file.stat().st_size:
             message = (
                 "the file has annotations; use --force to replace them, or write to another folder"
@@ -201,108 +140,6 @@ FORMAT: Final = Format(
 )
 
 
-def _names(folder: Path, report: Report) -> Iterator[tuple[str, str]]:
-    """Yield the names of all text and annotation files in a folder, each with its ending."""
-    for path in files_in(folder, (TEXT, MARKS, *SETTINGS), report):
-        if path.suffix in (TEXT, MARKS):
-            yield path.relative_to(folder).as_posix(), path.suffix
-
-
-def _document(
-    name: str, place: Path, splitter: Splitter, labels: Labels, report: Report
-) -> Document | None:
-    text_file, marks_file = _with(place, TEXT), _with(place, MARKS)
-    if not text_file.is_file():
-        message = f"{text_file.name} is missing in the same folder"
-        report(Problem("missing", message, str(marks_file)))
-        return None
-    if not marks_file.is_file():
-        message = (
-            f"{marks_file.name} is missing in the same folder; create an empty one if the text has "
-            "no mentions, or move the text elsewhere"
-        )
-        report(Problem("missing", message, str(text_file)))
-        return None
-    text = read_text(text_file, report, keep_mark=True)
-    if text is None:
-        return None
-    annotations = list(_annotations(lines(marks_file, report), marks_file, report))
-    for annotation in annotations:
-        labels.see(annotation.label, str(marks_file), annotation.line)
-    source = Source(name, [Piece(0, text)], annotations, str(marks_file))
-    return assembled(source, splitter, report)
-
-
-def _with(place: Path, ending: str) -> Path:
-    """Append an ending to a path; `with_suffix` would replace the part of an id after a dot."""
-    return place.with_name(place.name + ending)
-
-
-def _beside(path: Path, ending: str, other: str) -> Path:
-    return path.with_name(path.name[: -len(ending)] + other)
-
-
-def _annotations(
-    rows: Iterable[tuple[int, str | None]], path: Path, report: Report
-) -> Iterator[Annotation]:
-    seen: set[str] = set()
-    references: list[Reference] = []
-    for number, row in rows:
-        if row is None or not row.strip():
-            continue
-        if not LINE.match(row):
-            message = "a line must have an id such as T1 or R1, a tab, and its content"
-            report(Problem("syntax", message, str(path), number))
-            continue
-        name = row.split(TAB, 1)[0]
-        if name in seen:
-            message = f"an earlier line also has the id {name}"
-            report(Problem("duplicate_id", message, str(path), number))
-        if name != "*":  # equivalences have no id
-            seen.add(name)
-        references += ((name, other, number) for other in _references(row))
-        if row.startswith("T"):
-            try:
-                annotation = parse_mention(row, number)
-                if not annotation.texts:
-                    raise MalformedError(f"{name}: the text of the mention is missing after a tab")
-            except MalformedError as error:
-                report(Problem("syntax", str(error), str(path), number))
-            else:
-                yield annotation
-    check_references(references, seen, str(path), report)
-
-
-def parse_mention(row: str, number: int) -> Annotation:
-    r"""Parse a `T` line; without a text at its end the annotation has no texts.
-
-    Args:
-        row: The line, without its end.
-        number: The number of the line.
-
-    Raises:
-        MalformedError: The line is not the line of a mention.
-
-    Example:
-        >>> parse_mention("T1\tADR 0 4;14 19\tSore knees", 1).fragments
-        ((0, 4), (14, 19))
-    """
-    match = MENTION.fullmatch(row)
-    if match is None:
-        raise MalformedError(
-            f"a mention must look like 'T1<tab>ADR 0 4<tab>text', got {shown(row)}"
-        )
-    name, label, offsets, text = match.groups()
-    fragments: list[Fragment] = []
-    for part in offsets.split(";"):
-        pair = OFFSETS.fullmatch(part)
-        if pair is None:
-            raise MalformedError(f"{name}: offsets must look like '0 4;9 14', got {shown(offsets)}")
-        fragments.append((int(pair[1]), int(pair[2])))
-    texts = () if text is None else (text,)
-    return Annotation(name, label, tuple(fragments), texts, number)
-
-
 def _write(document: Document, place: Path, labels: Collection[str] | None = None) -> int:
     """Write the files of a document, and return the number of mentions that were removed.
 
@@ -311,7 +148,7 @@ def _write(document: Document, place: Path, labels: Collection[str] | None = Non
     text, marked = writable(document, FORMAT.name)
     for mark in marked:
         check_label(mark.label, FORMAT.name)
-    text_file, marks_file = _with(place, TEXT), _with(place, MARKS)
+    text_file, marks_file = with_ending(place, TEXT), with_ending(place, MARKS)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         if not text_file.exists():
@@ -342,7 +179,7 @@ def _updated(
     rows = before.split("\n")
     end = "\r\n" if rows[0].endswith("\r") else "\n"
     numbered = [(number, row.removesuffix("\r")) for number, row in enumerate(rows, start=1)]
-    annotations = list(_annotations(numbered, path, lambda problem: None))
+    annotations = list(annotations_of(numbered, str(path), lambda problem: None))
     by_line = {annotation.line: annotation for annotation in annotations}
     words = _word_ranges(document, text)
     good = marks(Source(None, [Piece(0, text)], annotations, str(path)))
@@ -387,28 +224,13 @@ def _compared(
 def _check_references(rows: Iterable[tuple[int, str]], gone: Set[str], path: Path) -> None:
     """Raise `CorpusError` if a line refers to a mention that is gone."""
     for number, row in rows:
-        dangling = [name for name in _references(row) if name in gone]
+        dangling = [name for name in references(row) if name in gone]
         if dangling:
             message = (
                 f"{row.split(TAB)[0]} refers to {dangling[0]}, which would be removed; "
                 "remove this line first, or write to another folder"
             )
             raise CorpusError(Problem("dangling", message, str(path), number))
-
-
-def _references(row: str) -> list[str]:
-    r"""Return the ids that a line refers to.
-
-    Example:
-        >>> _references("R1\tCauses Arg1:T2 Arg2:T7"), _references("#1\tAnnotatorNotes T2\tsee T7")
-        (['T2', 'T7'], ['T2'])
-    """
-    if row.startswith("T") or not LINE.match(row):
-        return []
-    said = row.split(TAB)[1].split()
-    if row.startswith(("R", "E")):
-        return [part.rpartition(":")[2] for part in said if ":" in part]
-    return said[1:] if row.startswith("*") else said[1:2]
 
 
 def _word_ranges(document: Document, text: str) -> list[Fragment]:

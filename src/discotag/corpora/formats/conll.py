@@ -24,17 +24,13 @@ from typing import Final
 from discotag.corpora.formats.format import Format, Reading, Writing
 from discotag.corpora.parsing import files
 from discotag.corpora.parsing.problems import Problem, Report
+from discotag.corpora.parsing.tags import BARE_TAG, flaw_of, is_tag, untagged
 from discotag.corpora.parsing.unwritable import check_label, check_words, unwritable
 from discotag.mentions import Document, Mention, Sentence
 
 DOCUMENT: Final = "-DOCSTART-"
 
-TAG: Final = re.compile(r"O|[BIESLUM]-(.+)")
-BARE_TAG: Final = re.compile(r"[BIESLUM]")
 COLUMNS: Final = re.compile(r"[ \t]+")
-
-BEGINS: Final = frozenset("BSU")
-ENDS: Final = frozenset("ESLU")
 
 ROWS_THAT_FIT: Final = 0.8
 """The share of rows that must end with a tag in a file of this format; the others are errors."""
@@ -44,7 +40,7 @@ def recognises(path: Path, head: str) -> bool:
     """Return whether lines end with tags."""
     rows = _rows(head)
     fit = sum(
-        len(row) > 1 and (_is_tag(row[-1]) or BARE_TAG.fullmatch(row[-1]) is not None)
+        len(row) > 1 and (is_tag(row[-1]) or BARE_TAG.fullmatch(row[-1]) is not None)
         for row in rows
     )
     return fit > 0 and fit >= ROWS_THAT_FIT * len(rows)
@@ -55,7 +51,7 @@ def has_mentions(head: str) -> bool:
 
     Texts such as "I take B-12", line by line, end with tags by chance.
     """
-    rows = [row for row in _rows(head) if len(row) > 1 and _is_tag(row[-1])]
+    rows = [row for row in _rows(head) if len(row) > 1 and is_tag(row[-1])]
     labelled = sum(row[-1] != "O" for row in rows)
     return len(rows) > 1 and labelled > 0 and len({len(row) for row in rows}) == 1
 
@@ -140,36 +136,6 @@ def tagged(words: int, mentions: Iterable[Mention]) -> list[str]:
     return tags
 
 
-def untagged(tags: Iterable[str]) -> tuple[list[Mention], list[int]]:
-    """Return the mentions that tags encode, and the words where one begins with a wrong tag.
-
-    Example:
-        >>> mentions, wrong = untagged(["O", "I-ADR", "I-ADR", "B-ADR"])
-        >>> [str(mention) for mention in mentions], wrong
-        (['ADR [1:3]', 'ADR [3:4]'], [1])
-    """
-    mentions: list[Mention] = []
-    wrong: list[int] = []
-    start, label = 0, ""  # of the open mention; the label is empty if there is none
-    number = -1
-    for number, tag in enumerate(tags):
-        letter, new = tag[0], tag[2:]
-        begins = letter in BEGINS or (new != "" and new != label)
-        if label and (begins or not new):
-            mentions.append(Mention(label, ((start, number),)))
-            label = ""
-        if begins:
-            start, label = number, new
-            if letter not in BEGINS:
-                wrong.append(number)
-        if letter in ENDS:
-            mentions.append(Mention(label, ((start, number + 1),)))
-            label = ""
-    if label:
-        mentions.append(Mention(label, ((start, number + 1),)))
-    return mentions, wrong
-
-
 @dataclass
 class _Sentence:
     """The rows of a sentence so far; `columns` is the number of columns."""
@@ -187,21 +153,19 @@ class _Sentence:
         if self.words or self.bad or not (line.startswith("# ") or line == "#"):
             return False
         cells = COLUMNS.split(line.strip(" \t"))
-        return "\t" in line or len(cells) != self.columns or not _is_tag(cells[-1])
+        return "\t" in line or len(cells) != self.columns or not is_tag(cells[-1])
 
     def add(self, number: int, line: str) -> None:
         cells = line.split("\t") if "\t" in line else COLUMNS.split(line.strip(" "))
         word, tag = cells[0].strip(" "), cells[-1].strip(" ")
-        message = ""
+        message: str | None
         if len(cells) < 2:
             message = f"expected a word and its tag, got {line!r}"
         elif not word:
             message = "there is no word before the tag"
-        elif BARE_TAG.fullmatch(tag):
-            message = f"the tag {tag!r} has no label; write {tag}-LABEL"
-        elif not _is_tag(tag):
-            message = f"a tag must be O or look like B-LABEL, got {tag!r}"
-        if message:
+        else:
+            message = flaw_of(tag)
+        if message is not None:
             self.bad = True
             self.report(Problem("syntax", message, str(self.path), number))
             return
@@ -269,11 +233,6 @@ def _rows(head: str) -> list[list[str]]:
         for row in complete
         if row.strip() and not row.startswith(("# ", DOCUMENT))
     ]
-
-
-def _is_tag(text: str) -> bool:
-    match = TAG.fullmatch(text)
-    return match is not None and (match[1] is None or match[1].isprintable())
 
 
 def _blocks(documents: Iterable[Document]) -> Iterator[str]:

@@ -12,16 +12,16 @@ are reported. Further fields of a document are kept when it is read.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from discotag.corpora.formats.format import Format, Reading, Writing
-from discotag.corpora.parsing.files import created
-from discotag.corpora.parsing.json_stream import first_object, values
+from discotag.corpora.parsing.json_documents import documents as documents_of
+from discotag.corpora.parsing.json_documents import first_text, good, write_lines
+from discotag.corpora.parsing.json_stream import values
 from discotag.corpora.parsing.json_values import (
     as_list,
     as_name,
@@ -30,19 +30,17 @@ from discotag.corpora.parsing.json_values import (
     as_text,
     listed,
 )
-from discotag.corpora.parsing.problems import MalformedError, Problem, Report, shown
+from discotag.corpora.parsing.problems import MalformedError, Report, shown
 from discotag.corpora.parsing.standoff import (
+    JOINING,
     Annotation,
     Piece,
     Source,
-    assembled,
     check_references,
+    joined,
     writable,
 )
-from discotag.mentions import Document, Fragment
-
-FRAGMENT: Final = "fragment"
-"""The type of relations between the fragments of a mention."""
+from discotag.mentions import Document
 
 FIELDS: Final = frozenset({"id", "text", "label", "labels", "entities", "relations", "Comments"})
 """The fields of a document that are read, or that doccano has for itself."""
@@ -57,33 +55,21 @@ MARKED: Final = re.compile(
 
 def recognises(path: Path, head: str) -> bool:
     """Return whether documents have a text and labelled ranges, or entities and relations."""
-    keys = first_object(head)[1]
-    if keys.get("text") not in ('"', "") or not keys.keys().isdisjoint(
-        ("discotag", "mentions", "sentences")
-    ):
-        return False
-    return MARKED.search(head) is not None or keys.keys() >= {"entities", "relations"}
+    keys = first_text(head)
+    return keys is not None and (
+        MARKED.search(head) is not None or keys.keys() >= {"entities", "relations"}
+    )
 
 
 def read(path: Path, reading: Reading) -> Iterator[Document]:
     """Yield a document for each line, or for each object of a list."""
-    for number, data in values(path, reading.report):
-        try:
-            source = _source(data, path, number, reading.report)
-        except MalformedError as error:
-            reading.report(Problem("syntax", str(error), str(path), number))
-            continue
-        document = assembled(source, reading.splitter, reading.report)
-        if document is not None:
-            extra = {key: value for key, value in data.items() if key not in FIELDS}
-            yield replace(document, extra=extra)
+    rows = values(path, reading.report)
+    return documents_of(rows, _source, str(path), reading.splitter, reading.report)
 
 
 def write(documents: Iterable[Document], path: Path, writing: Writing) -> None:
     """Write one line per document, with entities and relations."""
-    with created(path) as stream:
-        for document in documents:
-            stream.write(json.dumps(_data(document), ensure_ascii=False) + "\n")
+    write_lines(map(_data, documents), path)
 
 
 FORMAT: Final = Format(
@@ -96,19 +82,14 @@ FORMAT: Final = Format(
 )
 
 
-def _source(data: Any, path: Path, line: int | None, report: Report) -> Source:
-    document = as_object(data, "a document")
+def _source(document: dict[str, Any], path: str, line: int | None, report: Report) -> Source:
     text = as_text(document.get("text"), "'text'")
-    annotations = []
-    for key in ("label", "labels"):
-        for each in as_list(document, key):
-            try:
-                annotations.append(_labelled(each, line))
-            except MalformedError as error:
-                report(Problem("syntax", str(error), str(path), line))
+    labelled = (each for key in ("label", "labels") for each in as_list(document, key))
+    annotations = list(good(labelled, partial(_labelled, line=line), path, line, report))
     annotations += _joined(document, path, line, report)
     name = as_name(document.get("id"), "'id'")
-    return Source(name, [Piece(0, text)], annotations, str(path), line)
+    extra = {key: value for key, value in document.items() if key not in FIELDS}
+    return Source(name, [Piece(0, text)], annotations, path, line, extra)
 
 
 def _labelled(data: Any, line: int | None) -> Annotation:
@@ -121,47 +102,31 @@ def _labelled(data: Any, line: int | None) -> Annotation:
 
 
 def _joined(
-    document: dict[str, Any], path: Path, line: int | None, report: Report
+    document: dict[str, Any], path: str, line: int | None, report: Report
 ) -> Iterator[Annotation]:
-    """Yield an annotation for the entities that relations join."""
-    labels: dict[str, str] = {}
-    places: dict[str, Fragment] = {}
-    for each in as_list(document, "entities"):
-        try:
-            entity = as_object(each, "each of 'entities'")
-            name = as_name(entity.get("id"), "the id of an entity")
-            if name is None or name in labels:
-                raise MalformedError("an entity has no id, or that of another")
-            label = as_text(entity.get("label"), f"entity {shown(name)}: 'label'")
-            start, end = (as_number(entity.get(key), f"'{key}'") for key in OFFSETS)
-        except MalformedError as error:
-            report(Problem("syntax", str(error), str(path), line))
-        else:
-            labels[name], places[name] = label, (start, end)
-    first = {name: name for name in labels}  # of the entities that are joined, or one nearer to it
+    """Return an annotation for the entities that relations join."""
+    found: dict[str, Annotation] = {}
 
-    def first_of(name: str) -> str:
-        while first[name] != name:
-            first[name] = name = first[first[name]]
-        return name
+    def add(data: Any) -> None:
+        entity = as_object(data, "each of 'entities'")
+        name = as_name(entity.get("id"), "the id of an entity")
+        if name is None or name in found:
+            raise MalformedError("an entity has no id, or that of another")
+        label = as_text(entity.get("label"), f"entity {shown(name)}: 'label'")
+        start, end = (as_number(entity.get(key), f"'{key}'") for key in OFFSETS)
+        found[name] = Annotation(f"entity {shown(name)}", label, ((start, end),), line=line)
 
-    references = []
+    for _ in good(as_list(document, "entities"), add, path, line, report):
+        pass
+    references, pairs = [], []
     for relation in listed(document, "relations"):
-        ends = [str(relation.get(key)) for key in ("from_id", "to_id")]
-        references += [(f"relation {shown(str(relation.get('id')))}", end, line) for end in ends]
-        if relation.get("type") != FRAGMENT or not labels.keys() >= set(ends):
-            continue
-        if labels[ends[0]] != labels[ends[1]]:
-            message = f"entities {' and '.join(ends)} are joined, but have different labels"
-            report(Problem("syntax", message, str(path), line))
-        else:
-            first[first_of(ends[1])] = first_of(ends[0])
-    check_references(references, labels, str(path), report)
-    fragments: dict[str, list[Fragment]] = {}
-    for name, place in places.items():
-        fragments.setdefault(first_of(name), []).append(place)
-    for name, joined in fragments.items():
-        yield Annotation(f"entity {shown(name)}", labels[name], tuple(joined), line=line)
+        one, other = (str(relation.get(key)) for key in ("from_id", "to_id"))
+        called = f"relation {shown(str(relation.get('id')))}"
+        references += [(called, one, line), (called, other, line)]
+        if relation.get("type") in JOINING:
+            pairs.append((one, other))
+    check_references(references, found, path, report)
+    return joined(found, pairs, path, report)
 
 
 def _data(document: Document) -> dict[str, Any]:
@@ -173,7 +138,7 @@ def _data(document: Document) -> dict[str, Any]:
             name = len(entities)
             if number:
                 relations.append(
-                    {"id": len(relations), "type": FRAGMENT, "from_id": name - 1, "to_id": name}
+                    {"id": len(relations), "type": JOINING[-1], "from_id": name - 1, "to_id": name}
                 )
             entities.append(
                 {"id": name, "label": mark.label, "start_offset": start, "end_offset": end}

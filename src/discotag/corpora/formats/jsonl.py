@@ -59,6 +59,11 @@ VERSION: Final = 2
 OWN_KEYS: Final = frozenset({"discotag", "sentences", "mentions"})
 """An object with one of these keys, or with a text, is a document."""
 
+UNREAD: Final = (
+    "entities", "annotations", "labels", "spans", "denotations", "ner_tags", "result"
+)  # fmt: skip
+"""Fields that other tools have for annotations."""
+
 MEANINGS: Final = {
     "fragments": "ranges of words",
     "spans": "ranges of characters, which a document without 'sentences' needs",
@@ -88,6 +93,10 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
     for number, data in values(path, reading.report):
         try:
             document = from_dict(data, reading.splitter, once, str(path), number)
+            for key in UNREAD if OWN_KEYS.isdisjoint(data) else ():
+                if isinstance(data.get(key), list) and data[key]:
+                    message = f"{key!r} may have annotations, but is kept as a further field"
+                    once(Problem("unknown_field", message, str(path), number))
         except (MalformedError, SentenceError) as error:
             reading.report(Problem("syntax", str(error), str(path), number))
             continue

@@ -11,12 +11,19 @@ from discotag.corpora.formats import (
     bigbio,
     bioc_json,
     bioc_xml,
+    bionlp,
     brat,
     conll,
     doccano,
+    hugging_face,
     inline,
     jsonl,
     knowtator,
+    label_studio,
+    prodigy,
+    pubannotation,
+    pubtator,
+    standoff_files,
     text,
     w2ner,
 )
@@ -36,8 +43,14 @@ FORMATS: Final[dict[str, Format]] = {
         bioc_json.FORMAT,
         w2ner.FORMAT,  # before jsonl: its sentences may have a text
         doccano.FORMAT,  # before jsonl: its documents have a text
+        prodigy.FORMAT,  # these, too
+        label_studio.FORMAT,
+        pubannotation.FORMAT,
+        hugging_face.FORMAT,
         jsonl.FORMAT,
+        pubtator.FORMAT,
         brat.FORMAT,
+        bionlp.FORMAT,
         conll.FORMAT,  # before inline: '0,1 B-ADR' may be a word and its tag
         inline.FORMAT,
         *TABULAR,
@@ -189,8 +202,8 @@ def _format_of_file(path: Path, prose: bool, report: Report) -> Format:
     if not start.strip() and ending is None and not prose:
         raise CorpusError(Problem("missing", "the file is empty", str(path)))
     found = _first(lambda each: each.recognises(path, start)) if start.strip() else None
-    if prose and found is brat.FORMAT and path.name.endswith(brat.TEXT):
-        return TEXT  # the annotations in the .ann file are not read
+    if prose and found in (brat.FORMAT, bionlp.FORMAT) and path.name.endswith(standoff_files.TEXT):
+        return TEXT  # the annotations in the file beside it are not read
     if found is None or found.certain is always:
         found = found or ending or (TEXT if prose else None)
     elif ending is not None:

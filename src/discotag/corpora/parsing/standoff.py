@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from discotag.corpora.parsing.files import MAX_LINE
 from discotag.corpora.parsing.problems import Problem, Report, shown
@@ -33,6 +33,11 @@ NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]")
 UNITS: Final = {"bytes of UTF-8": ("utf-8", 1), "units of UTF-16": ("utf-16-le", 2)}
 """The units of offsets other than characters: the encoding, and the bytes in a unit."""
 
+
+Key = TypeVar("Key", bound=Hashable)
+
+JOINING: Final = ("frag", "fragment")
+"""The types of relations that join fragments to one mention, where a tool has only ranges."""
 
 Reference = tuple[str, str, int | None]
 """The name of what refers, the id that it refers to, and the line of the file."""
@@ -75,6 +80,7 @@ class Source:
         annotations: The annotations.
         path: The file.
         line: The line of the file at which the document begins.
+        extra: Further fields of the document, which are kept.
     """
 
     id: str | None
@@ -82,6 +88,7 @@ class Source:
     annotations: Sequence[Annotation]
     path: str
     line: int | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -119,12 +126,14 @@ def assembled(source: Source, splitter: Splitter, report: Report) -> Document | 
     place = source.path, source.line
     if splitter.sentences == "whole" or len(layout.ranges) < 2:
         document = splitter.document(layout.text, marked, id=source.id, complain=complain)
-        return replace(document, place=place)
+        return replace(document, place=place, extra=source.extra)
     sentences: list[Sentence] = []
     for (start, end), marks in _shared_out(layout.ranges, marked):
         part = splitter.document(layout.text[start:end], marks, complain=complain)
         sentences += [replace(each, start=each.start + start) for each in part.sentences]
-    return Document(tuple(sentences), text=layout.text, id=source.id, place=place)
+    return Document(
+        tuple(sentences), text=layout.text, id=source.id, place=place, extra=source.extra
+    )
 
 
 def check_references(
@@ -145,6 +154,53 @@ def check_references(
         if other not in known:
             message = f"{name} refers to {shown(other)}, which is not in the document"
             report(Problem("dangling", message, path, line))
+
+
+def joined(
+    annotations: Mapping[Key, Annotation],
+    pairs: Iterable[tuple[Key, Key]],
+    path: str,
+    report: Report,
+) -> Iterator[Annotation]:
+    """Yield annotations, those that are joined as one, in the place of the first.
+
+    Args:
+        annotations: The annotations of a document by their ids.
+        pairs: The ids of annotations to join; pairs with other ids are ignored.
+        path: The file.
+        report: Called for a pair of annotations with different labels, which are not joined.
+
+    Example:
+        >>> from discotag.corpora.parsing.problems import strict
+        >>> parts = {n: Annotation(f"T{n}", "ADR", ((n, n + 1),)) for n in (1, 2, 3)}
+        >>> [each.fragments for each in joined(parts, [(1, 3)], "a.ann", strict)]
+        [((1, 2), (3, 4)), ((2, 3),)]
+    """
+    first = {name: name for name in annotations}  # that it is joined to, or one nearer to it
+
+    def first_of(name: Key) -> Key:
+        while first[name] != name:
+            first[name] = name = first[first[name]]
+        return name
+
+    order = {name: number for number, name in enumerate(annotations)}
+    for pair in pairs:
+        if not order.keys() >= set(pair):
+            continue
+        one, other = (annotations[name] for name in pair)
+        if one.label != other.label:
+            message = f"{one.name} and {other.name} are joined, but have different labels"
+            report(Problem("syntax", message, path, other.line))
+        else:
+            earlier, later = sorted(map(first_of, pair), key=order.__getitem__)
+            first[later] = earlier
+    parts: dict[Key, list[Annotation]] = {}
+    for name, annotation in annotations.items():
+        parts.setdefault(first_of(name), []).append(annotation)
+    for each in parts.values():
+        fragments = tuple(fragment for part in each for fragment in part.fragments)
+        texts = tuple(text for part in each for text in part.texts)
+        yield replace(each[0], fragments=fragments, texts=texts)
 
 
 def marks(source: Source) -> list[Marked]:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from discotag.corpora.formats.brat import parse_mention
+from discotag.corpora.formats.standoff_files import parse_mention
 from discotag.corpora.parsing.files import lines, read_text
 from discotag.corpora.parsing.problems import CorpusError, MalformedError, Problem, Report
 from discotag.corpora.parsing.standoff import matches
