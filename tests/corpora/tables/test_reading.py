@@ -115,6 +115,19 @@ def test_mentions_that_discotag_has_written_are_read(tmp_path, ending):
     assert [each.id for each in again] == ["a", "b"]
 
 
+@pytest.mark.parametrize("ending", ["csv", "xlsx", "parquet"])
+def test_a_table_with_a_row_for_each_mention_is_not_read_in_silence(tmp_path, ending):
+    document = Splitter().document("Sore arms and legs.", [Marked("ADR", ((0, 9),))], id="a")
+    path = tmp_path / f"out.{ending}"
+    write([document], path, rows="mentions")
+    for column in ("sentence", "text"):
+        problems = []
+        list(read(path, report=problems.append, table=TableOptions(text_column=column)))
+        (problem,) = (each for each in problems if each.kind == "mention_rows")
+        assert problem.severity == "warning"
+        assert problem.message.endswith("write it with --rows documents")
+
+
 def test_mentions_that_are_damaged_are_reported(tmp_path):
     path = tmp_path / "out.csv"
     names = "id,text,count,mentions,labels,scores,spans"

@@ -33,6 +33,7 @@ KINDS: Final = {
     "label_case": "labels that differ only by case",
     "missing_id": "a row of a table without an id",
     "no_text": "a table without any text",
+    "mention_rows": "a table with a row for each mention, of which only the texts are read",
     "guessed": "an encoding, a column or a row that was guessed",
 }
 
@@ -49,6 +50,7 @@ WARNINGS: Final = frozenset(
         "label_case",
         "missing_id",
         "no_text",
+        "mention_rows",
         "guessed",
     }
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from discotag.corpora.parsing.problems import MalformedError
@@ -14,6 +14,22 @@ LABELS: Final = "labels"
 SPANS: Final = "spans"
 SIGNS: Final = frozenset({"count", "input_mentions", LABELS, SPANS})
 """The fields of documents that such a table gives; other tables may have some of them, too."""
+
+EACH: Final = frozenset({"label", SPANS, "score"})
+"""The fields of documents that a table with a row for each mention gives, besides its texts."""
+
+
+def has_row_for_each_mention(fields: Collection[str]) -> bool:
+    """Return whether discotag has written a table with a row for each mention.
+
+    Args:
+        fields: The fields of documents that the table gives.
+
+    Example:
+        >>> has_row_for_each_mention(["label", "input_text", "spans", "score"])
+        True
+    """
+    return {*fields} >= EACH and ("input_text" in fields or "sentence" in fields)
 
 
 def marked(row: Mapping[str, Any], line: int) -> list[Marked]:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from discotag.corpora.parsing.problems import MalformedError, Problem, Report, shown
 from discotag.corpora.tables.cells import as_text, is_empty
 from discotag.corpora.tables.columns import FILE, ID, ROW, Columns, find_columns
-from discotag.corpora.tables.mentions import marked
+from discotag.corpora.tables.mentions import has_row_for_each_mention, marked
 from discotag.corpora.tables.table import CARRIED, MAX_CELL, Row, Table, TableOptions
 from discotag.counts import counted
 from discotag.marks import Flaw, Marked
@@ -59,6 +59,12 @@ def documents_of(
     where = str(path)
     columns, start, rows = _begun(table, path, options, report)
     notes = _Notes(where, report)
+    if has_row_for_each_mention([name for _, name in columns.others]):
+        message = (
+            "the table has a row for each mention: mentions are not read from it, and texts "
+            "without mentions are not in it; write it with --rows documents"
+        )
+        report(Problem("mention_rows", message, where))
 
     def complain(mark: Marked, flaw: Flaw, message: str) -> None:
         report(Problem(flaw, message, where, mark.line))
