@@ -202,7 +202,7 @@ def test_names_of_files_cannot_move_the_cursor(gold, tmp_path):
     path.write_text(PREDICTED.replace("|0,4 ADR", "|0,4 ADR|0,4 ADR"))
     done = ok(gold, path, "--other", path, "--errors")
     assert "\x1b" not in done.stdout + done.stderr
-    assert "·[31mpredicted.txt: duplicate" in done.stderr
+    assert "·[31mpredicted.txt:2: '0,4 ADR'" in done.stderr
 
 
 def test_a_report_and_a_model_instead_of_predictions(tmp_path):
