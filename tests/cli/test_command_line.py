@@ -92,6 +92,12 @@ def test_flags_and_options_that_may_be_repeated_are_not():
     assert "given" not in done.stderr
 
 
+def test_a_text_that_begins_with_a_dash_gets_advice():
+    done = discotag("predict", "- dry mouth")
+    assert done.returncode == 2
+    assert "put -- before what begins with a dash; see discotag predict --help" in done.stderr
+
+
 @pytest.mark.parametrize("encoding", ["ascii", "cp437", "cp1252"])
 def test_terminals_without_unicode(tmp_path, encoding):
     """Drawings and messages stay readable, and data are never changed."""

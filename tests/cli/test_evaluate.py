@@ -184,8 +184,17 @@ def test_encodings_and_ids_that_occur_twice(tmp_path):
         path.write_bytes('{"id": 1, "text": "Müde"}\n{"id": 1, "text": "Träge"}\n'.encode("cp1252"))
     assert "use --encoding windows-1252" in failure(gold, predicted)
     done = ok(gold, predicted, "--encoding", "cp1252", "--no-intervals")
-    assert done.stderr.count("duplicate_id (an id of two documents") == 2
-    assert f"; first {gold}:2: the document at {gold}:1 also has the id '1'" in done.stderr
+    assert done.stderr.splitlines() == [
+        f"warning: {path}:2: the document at {path}:1 also has the id '1'"
+        for path in (gold, predicted)
+    ]
+
+
+def test_warnings_about_the_gold_are_printed_once(tmp_path):
+    gold = tmp_path / "gold.csv"
+    gold.write_text("nr,comment\n1,I had nausea.\n2,I slept well.\n", "utf-8")
+    done = ok(gold, gold, "--other", gold, "--no-intervals")
+    assert done.stderr.splitlines() == [f"{gold}: the texts are in the column 'comment'"] * 3
 
 
 def test_names_of_files_cannot_move_the_cursor(gold, tmp_path):
@@ -193,7 +202,7 @@ def test_names_of_files_cannot_move_the_cursor(gold, tmp_path):
     path.write_text(PREDICTED.replace("|0,4 ADR", "|0,4 ADR|0,4 ADR"))
     done = ok(gold, path, "--other", path, "--errors")
     assert "\x1b" not in done.stdout + done.stderr
-    assert "·[31mpredicted.txt: duplicate" in done.stderr
+    assert "·[31mpredicted.txt:2: '0,4 ADR'" in done.stderr
 
 
 def test_a_report_and_a_model_instead_of_predictions(tmp_path):

@@ -10,6 +10,7 @@ from discotag.training.data import (
     balanced,
     find_labels,
     fitting,
+    read_documents,
     read_sentences,
     read_unlabelled,
     write_left_out,
@@ -197,3 +198,16 @@ def test_new_sentences_are_made_by_the_lexicon_of_the_settings(tmp_path):
         settings = Settings(augment=8, lexicon=str(path))
         made.append({each.words for each in choose([swollen, hurt], settings).train})
     assert made[0] != made[1]
+
+
+def test_what_cannot_be_read_is_to_be_converted_with_options_that_exist(tmp_path):
+    latin = tmp_path / "latin.jsonl"
+    latin.write_bytes('{"text": "Träge"}\n'.encode("cp1252"))
+    remedy = f"convert it: discotag corpus convert {latin} corpus.jsonl --encoding windows-1252$"
+    with pytest.raises(InputError, match=remedy):
+        read_documents(latin)
+    text = tmp_path / "text.txt"
+    text.write_text("I slept well.\n", "utf-8")
+    with pytest.raises(InputError, match="convert it: .* --from FORMAT$") as caught:
+        read_documents(text)
+    assert "markdown" not in str(caught.value)  # it can only be written

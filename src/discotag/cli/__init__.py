@@ -155,6 +155,8 @@ def _explain(error: Any) -> None:
     if context is not None and not context.args and type(error).__name__ == "NoArgsIsHelpError":
         return  # its help has been shown
     where = f"; see {context.command_path} --help" if context is not None else ""
+    if getattr(error, "option_name", "").startswith("- "):  # a text, such as an item of a list
+        where = f"; put -- before what begins with a dash{where}"
     fail(f"{error.format_message().rstrip('.')}{where}")
 
 

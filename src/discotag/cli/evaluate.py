@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from enum import StrEnum
@@ -14,11 +13,18 @@ from rich.console import Console
 from rich.table import Table
 
 from discotag.cli.messages import say, warn
-from discotag.cli.options import EncodingOption, figure_table, plain_console, print_data, tracked
+from discotag.cli.options import (
+    EncodingOption,
+    Reporter,
+    figure_table,
+    plain_console,
+    print_data,
+    tracked,
+)
 from discotag.corpora import read
 from discotag.corpora.parsing.files import created
-from discotag.corpora.parsing.problems import KINDS as PROBLEM_KINDS
-from discotag.corpora.parsing.problems import Problem, strict
+from discotag.corpora.parsing.problems import Report as ReportProblem
+from discotag.corpora.parsing.problems import strict
 from discotag.counts import in_percent
 from discotag.evaluation import (
     SLICES,
@@ -109,22 +115,25 @@ def evaluate(
         raise typer.BadParameter("a model reads the gold a second time; use a file")
     if report is not None:
         _check_report(report, [gold, predicted, other])
+    reporter = Reporter(skip_bad=False)
     systems: list[Report] = []
     for path in (predicted, other):
         if path is not None:
             found: Iterable[Document]
-            truth = _documents(gold, format, encoding)
+            of_gold = strict if systems else reporter.report  # once
+            truth = _documents(gold, format, encoding, of_gold)
             if is_model(path):
                 from discotag.prediction.loading import load
 
                 tagger = load(path)
-                truth = _documents(gold, format, encoding, tagger.splitter)
-                truths = _documents(gold, format, encoding, tagger.splitter)
-                found = tagger.predict(truths, candidates=False)
+                truth = _documents(gold, format, encoding, of_gold, tagger.splitter)
+                again = _documents(gold, format, encoding, splitter=tagger.splitter)
+                found = tagger.predict(again, candidates=False)
             else:
-                found = _documents(path, predicted_format, encoding)
+                found = _documents(path, predicted_format, encoding, reporter.report)
             systems.append(Report(str(gold), str(path)))
             _add_all(systems[-1], align(truth, found))
+    reporter.close()
     if not systems[0].tallies:
         raise EvaluationError(f"{gold}: no sentences to score")
     if systems[0].first_scored and not systems[0].scored:
@@ -151,22 +160,13 @@ def evaluate(
 
 
 def _documents(
-    path: Path, format: str | None, encoding: str | None, splitter: Splitter | None = None
+    path: Path,
+    format: str | None,
+    encoding: str | None,
+    report: ReportProblem = strict,
+    splitter: Splitter | None = None,
 ) -> Iterator[Document]:
-    """Yield the documents of a corpus; warnings are counted and printed at the end."""
-    warned: Counter[str] = Counter()
-    first: dict[str, Problem] = {}
-
-    def report(problem: Problem) -> None:
-        strict(problem)
-        warned[problem.kind] += 1
-        first.setdefault(problem.kind, problem)
-
-    yield from read(
-        path, format, splitter=splitter, report=report, encoding=encoding, check_ids=True
-    )
-    for kind, count in warned.items():
-        say(f"{path}: {kind} ({PROBLEM_KINDS[kind]}): {count:,}; first {first[kind]}")
+    return read(path, format, splitter=splitter, report=report, encoding=encoding, check_ids=True)
 
 
 def is_model(path: Path) -> bool:

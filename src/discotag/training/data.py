@@ -73,8 +73,10 @@ def read_documents(
             are not known.
     """
     from discotag import corpora  # needs packages that training on sentences does not
-    from discotag.corpora.formats.registry import UnrecognisedError
+    from discotag.corpora.formats.registry import READABLE, UnrecognisedError
+    from discotag.corpora.parsing.files import ADVICE
 
+    convert = f"convert it: discotag corpus convert {quote(str(path))} corpus.jsonl"
     report = report_problem or corpora.strict
     try:
         documents = [
@@ -83,9 +85,15 @@ def read_documents(
         ]
     except UnrecognisedError:
         raise InputError(
-            f"{path}: the format was not recognised; if it is one of {', '.join(corpora.FORMATS)}, "
-            f"convert it: discotag corpus convert {quote(str(path))} corpus.jsonl --from FORMAT"
+            f"{path}: the format was not recognised; if it is one of {READABLE}, "
+            f"{convert} --from FORMAT"
         ) from None
+    except corpora.CorpusError as error:
+        if ADVICE not in str(error):
+            raise
+        # Training has no such option.
+        advice = ADVICE.replace("use", convert, 1)
+        raise InputError(str(error).replace(ADVICE, advice)) from None
     sentences = sentences_of(documents)
     if not any(sentence.words for sentence in sentences):
         raise InputError(f"{path}: it contains no sentence")
