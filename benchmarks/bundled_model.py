@@ -8,7 +8,7 @@
 The first trains teachers and distils them into students. MINILM and MPNET are folders of encoders.
 It takes minutes on a GPU and days on a CPU. The second trains MODEL further, and takes an hour on
 two cores of a CPU that multiplies in bf16; the bundled model was made by it from the one before,
-twice (the second time with `--texts-seed 25`).
+twice (the second time with `--texts-seed 25`), and a third time with `--lists`, on less text.
 The two packages have names of conditions for made-up reports (`benchmarks/conditions.py`).
 
 Finished trainings are not repeated, so it can be stopped at any time. OUT/final is the model; the
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 import shutil
 import subprocess
 import sys
@@ -56,8 +57,9 @@ six students (all-MiniLM-L6-v2 with a mention scorer), and took the student with
 development data. That one was trained further, for five epochs and then for three on text made up
 anew: on the same kinds of text and on made-up coordinations of reactions that share words and of
 reactions that do not (`benchmarks/made_up_coordinations.py`), on made-up notes
-(`benchmarks/made_up_notes.py`) and on written reports with abbreviations. Each time, its weights
-were averaged with those before. Then they were quantised to eight bits.
+(`benchmarks/made_up_notes.py`) and on written reports with abbreviations. A third time, it was
+trained for one epoch, on less text with more lists of reactions. Each time, its weights were
+averaged with those before. Then they were quantised to eight bits.
 
 The figures above are those of the eight-bit model on PsyTAR's test posts, which were not used for
 any of this, with 95% bootstrap intervals over sentences, and on the held-out texts of
@@ -110,6 +112,12 @@ BEFORE = 0.3
 trained further (Wortsman et al. 2022, "Robust fine-tuning of zero-shot models"): what was learned
 anew stays, and what was known before is better. Of 0, 0.3 and 0.6, 0.3 has the best F1 on PsyTAR's
 development posts."""
+LISTS = ["--learning-rate", "5e-5", "--head-learning-rate", "2e-4", "--num-train-epochs", "1"]
+LISTS += ["--adversarial", "0", "--precision", "bf16", *TEACHER]
+SAMPLE = {"others": 2600, "coordinations": 1200, "lists": 1500}
+"""How a model learns more lists: on PsyTAR's training posts, a sample of the other text, and new
+coordinations and lists. Without them, "Side effects: nausea, vomiting" and "- dry mouth" were often
+taken for what did not happen."""
 REHEARSED = 1200
 """The number of made-up posts that the model before labels, beside PsyTAR's training posts."""
 
@@ -151,6 +159,18 @@ def write_texts(data: Path, out: Path, seed: int) -> None:
     write(chain(posts, made_up_posts(REHEARSED, seed=1, share=0.5)), out / "rehearsed.jsonl")
 
 
+def write_lists(data: Path, out: Path, seed: int) -> None:
+    """Replace the text to train on by a smaller one with many lists; see `SAMPLE`."""
+    every = list(read(out / "train.jsonl"))
+    others = [each for each in every if len(each.sentences) == 1]
+    conditions = all_conditions()
+    coordinations = made_up_coordinations(SAMPLE["coordinations"], seed, conditions)
+    lists = made_up_coordinations(SAMPLE["lists"], seed + 1, conditions, lists=True)
+    sample = random.Random(1).sample(others, SAMPLE["others"])
+    posts = read(data / "train.jsonl")
+    write([*posts, *sample, *coordinations, *lists], out / "train.jsonl")
+
+
 def train(data: Path, out: Path, *options: str) -> None:
     """Run a training, unless it is finished."""
     if (out / "model" / "model.safetensors").exists() and (out / "figures.json").exists():
@@ -178,10 +198,14 @@ def train_all(data: Path, small: Path, large: Path, out: Path, jobs: int) -> Non
     copy_best(students, out / "final")
 
 
-def continue_model(data: Path, model: Path, out: Path) -> None:
-    """Train a model further, with itself as the teacher of what it should not forget."""
-    options = ["--from-model", str(model), "--teachers", str(model)]
-    options += ["--unlabelled", str(out / "rehearsed.jsonl"), *CONTINUED]
+def continue_model(data: Path, model: Path, out: Path, *, lists: bool) -> None:
+    """Train a model further: on lists, or with itself as the teacher of what it knows."""
+    options = ["--from-model", str(model)]
+    if lists:
+        options += LISTS
+    else:
+        options += ["--teachers", str(model), "--unlabelled", str(out / "rehearsed.jsonl")]
+        options += CONTINUED
     train_each(data, [out / "continued"], options, jobs=1)
     average(model, out / "continued" / "model", out / "final" / "model")
 
@@ -311,6 +335,7 @@ def main() -> None:
     parser.add_argument("--large", type=Path, help="the encoder of the teachers")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--continue", type=Path, dest="model", help="a model to train further")
+    parser.add_argument("--lists", action="store_true", help="train MODEL further on lists")
     parser.add_argument("--texts-seed", type=int, default=5, help="the seed of made-up text")
     parser.add_argument("--jobs", type=int, default=1, help="trainings at a time")
     steps = ("texts", "train", "export", "all")
@@ -318,8 +343,10 @@ def main() -> None:
     options = parser.parse_args()
     if options.step in ("texts", "all"):
         write_texts(options.data, options.out, options.texts_seed)
+        if options.lists:
+            write_lists(options.data, options.out, options.texts_seed)
     if options.step in ("train", "all") and options.model:
-        continue_model(options.data, options.model, options.out)
+        continue_model(options.data, options.model, options.out, lists=options.lists)
     elif options.step in ("train", "all"):
         if options.small is None or options.large is None:
             parser.error("training needs --small and --large, or --continue")

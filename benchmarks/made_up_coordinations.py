@@ -190,6 +190,20 @@ LONGER = (
 ).split("|")
 """Frames besides those of `made_up_posts`; TIME is a time, DRUG a drug."""
 
+LIST_FRAMES = (
+    "{}|{}|{}|{}.|Side effects: {}|Side effects: {}.|side effects - {}|SE: {}|SEs: {}|S/E {}|"
+    "Cons: {}|Cons: {}.|Pros: it works. Cons: {}|Cons - {}|cons {}|Bad: {}. Good: I sleep.|"
+    "Negatives: {}|Downsides: {}.|Symptoms: {}|Reactions: {}|Reaction: {}.|Effects: {}|"
+    "- {}|- {}.|* {}|+ {}|1. {}|2) {}|Week 1: {}|First days: {}.|Problems: {}|Complaints: {}.|"
+    "Adverse effects: {}|Adverse events: {}.|ADRs: {}|What I have: {}|My list: {}.|DRUG - {}|"
+    "Experienced {}.|Had {}.|{} etc|{} etc.|{} and so on|mostly {}|First {}|also {}|Just {}.|"
+    "Some {}|{}... the works|The usual: {}.|DRUG side effects: {}|- {} (TIME)|{} so far."
+).split("|")
+"""Frames of lists, such as those of forms and posts."""
+
+LIST_SHARE = 0.2
+"""The share of separate coordinations that are such lists; all mentions may be single words."""
+
 SILENT_FRAMES = (
     "Denies {}.|No {}.|No {} so far on DRUG.|My sister had {} on it, I am fine.|"
     "I had {} before I took DRUG, it is gone now.|I take DRUG for {}.|Call us if you get {}.|"
@@ -453,15 +467,18 @@ class Writer:
         names = [*conditions.serious, *conditions.symptoms, *places, *self._compounds(), *made]
         self.neighbours = Neighbours([_as_sentence(name) for name in names])
 
-    def line(self) -> tuple[str, list[Marked]]:
-        """Return a line and its mentions."""
+    def line(self, lists: bool = False) -> tuple[str, list[Marked]]:
+        """Return a line and its mentions; with `lists`, of a list."""
         draw = self.draw
         frame = draw.choice(draw.choice((FRAMES, LONGER, LONGER, DRUG_FRAMES)))
         silent = False
         kind = draw.random()
-        if draw.random() >= SHARED_SHARE:
-            did = draw.random() < 0.12
-            pattern = self._separate(self._did if did else self._name)
+        if lists or draw.random() >= SHARED_SHARE:
+            did = not lists and draw.random() < 0.12
+            listed = lists or (not did and draw.random() < LIST_SHARE)
+            pattern = self._list() if listed else self._separate(self._did if did else self._name)
+            if listed:
+                frame = draw.choice(LIST_FRAMES)
             if did and draw.random() < 0.8:
                 frame = draw.choice(DID_FRAMES)
         elif kind < DID_SHARE:
@@ -470,7 +487,7 @@ class Writer:
             pattern, frame = parts_that_did(draw, self.rare), draw.choice(PART_FRAMES)
         else:
             pattern = self._shared()
-        if frame not in DID_FRAMES and frame not in PART_FRAMES and draw.random() < SILENT_SHARE:
+        if frame not in (*DID_FRAMES, *PART_FRAMES, *LIST_FRAMES) and draw.random() < SILENT_SHARE:
             silent, frame = True, draw.choice(SILENT_FRAMES)
         while "DRUG" in frame:
             frame = frame.replace("DRUG", drug(draw), 1)
@@ -507,6 +524,31 @@ class Writer:
         # "rash; fever; chest pain" and "rash/fever/chest pain", but "rash, fever plus chest pain".
         inner = link if link in ("/", " / ", "; ") else ", "
         return inner.join(marked[:-1]) + link + marked[-1]
+
+    def _list(self) -> str:
+        """Return a pattern of one to six mentions, of which all may be single words."""
+        draw = self.draw
+        plain, link = (
+            draw.choice((SINGLE, None)),
+            draw.choice((", ", ", ", ", ", "; ", " / ", ". ")),
+        )
+        while True:
+            count = draw.randint(1, 6)
+            items = [
+                self._name(last=False) if plain is None else draw.choice(plain)
+                for _ in range(count)
+            ]
+            words = [_content(tuple(each.lower().split())) for each in items]
+            if all(a.isdisjoint(b) for a, b in combinations(words, 2)) and not any(
+                self.neighbours.can_share(tuple(a.lower().split()), tuple(b.lower().split()))
+                for a, b in combinations(items, 2)
+            ):
+                break
+        if draw.random() < 0.2:
+            items = [f"{draw.choice(DEGREES)} {items[0]}", *items[1:]] if plain else items
+        marked = [f"[c {each}]" for each in items]
+        end = draw.choice((link, " and ", ", and ")) if link == ", " else link
+        return link.join(marked[:-1]) + end + marked[-1] if count > 1 else marked[0]
 
     def _determined(self, marked: str) -> str:
         """Return a mention, sometimes after a word that is not part of it."""
@@ -583,7 +625,7 @@ def _as_sentence(name: str) -> Sentence:
 
 
 def made_up_coordinations(
-    number: int, seed: int = 0, conditions: Conditions | None = None
+    number: int, seed: int = 0, conditions: Conditions | None = None, *, lists: bool = False
 ) -> Iterator[Document]:
     """Yield documents of one line each, always the same for the same seed and conditions.
 
@@ -591,13 +633,14 @@ def made_up_coordinations(
         number: The number of documents.
         seed: The seed of the random numbers.
         conditions: The names to use; by default, those that need no other package.
+        lists: Whether all are lists of separate reactions.
     """
     draw = random.Random(seed)
     writer = Writer(draw, conditions or own_conditions())
     splitter = Splitter("whole")
     seen = set[str]()
     while len(seen) < number:
-        text, marked = writer.line()
+        text, marked = writer.line(lists)
         text = styled(draw, text)
         if text not in seen:
             seen.add(text)

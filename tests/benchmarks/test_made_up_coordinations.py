@@ -46,13 +46,22 @@ def test_separate_mentions_are_continuous_and_have_different_words(coordinations
     made_up = coordinations.made_up_coordinations(2000)
     separate = [each for each in made_up if each.mentions and not is_shared(each)]
     links = set()
+    of_single_words = 0
     for document in separate:
-        assert 2 <= len(document.mentions) <= 4
+        assert 1 <= len(document.mentions) <= 6
         assert not any(each.discontinuous for each in document.mentions)
-        assert max(len(each.words) for each in document.mentions) > 1
+        of_single_words += max(len(each.words) for each in document.mentions) == 1
         ends = [each.spans[0] for each in document.mentions]
         links |= {document.text[a[1] : b[0]].strip() for a, b in pairwise(ends)}
+    assert 0 < of_single_words / len(separate) < coordinations.LIST_SHARE  # lists alone
     assert {"and", "or", "&", "/", ",", ";", "with", "plus"} <= links
+
+
+def test_lists_have_up_to_six_mentions_that_share_no_word(coordinations: Any) -> None:
+    made_up = list(coordinations.made_up_coordinations(500, lists=True))
+    assert {len(each.mentions) for each in made_up} == {1, 2, 3, 4, 5, 6}
+    assert not any(each.discontinuous for document in made_up for each in document.mentions)
+    assert any(each.text.startswith("- ") for each in made_up)
 
 
 def test_silent_notes_have_no_mentions(notes: Any) -> None:
