@@ -225,7 +225,7 @@ def test_metrics_are_of_all_engines(service):
 def test_candidates(tagger, tmp_path):
     """A model with a guarantee is served beside the bundled one, which has none."""
     guarantee = Guarantee(
-        threshold=0.02,
+        threshold=0.005,
         target_recall=0.5,
         confidence=0.9,
         count="mentions",

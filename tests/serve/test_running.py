@@ -22,7 +22,7 @@ from services import TEXT, TOKEN, serving
 from waiting import wait_for
 
 
-def failed(*options, token=None, python_path=None):
+def failed(*options, port=0, token=None, python_path=None):
     """Return the messages of a service that does not start."""
     environment = {key: value for key, value in os.environ.items() if key != "DISCOTAG_TOKEN"}
     if token is not None:
@@ -30,7 +30,7 @@ def failed(*options, token=None, python_path=None):
     if python_path is not None:
         environment["PYTHONPATH"] = python_path
     done = subprocess.run(
-        [sys.executable, "-m", "discotag", "serve", "--port", "0", *map(str, options)],
+        [sys.executable, "-m", "discotag", "serve", "--port", str(port), *map(str, options)],
         capture_output=True,
         text=True,
         env=environment,
@@ -80,7 +80,7 @@ def test_wrong_starts(tmp_path):
     assert "no such address" in failed("--host", "no.such.host.invalid")
     assert "two models" in failed("--model", "bundled", "--model", "bundled")
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        assert "in use" in failed("--port", taken.getsockname()[1])
+        assert "in use" in failed(port=taken.getsockname()[1])
 
 
 def test_broken_model_is_named_before_anything_is_served(tmp_path):
